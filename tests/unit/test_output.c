@@ -133,6 +133,21 @@ TEST(fit)
 	are("-4", cols[1].width);
 }
 
+/* The same, cell by cell; then the table is empty. */
+TEST(cells)
+{
+	struct krp_table t = { .col = { { "RUN", 1 }, { "NAME", -1 }, { "N", 1 } } };
+
+	krp_cell(&t, "%u", 12345);
+	krp_cell(&t, "%s", "a name that is long");
+	krp_cell(&t, "%s", "");
+	krp_table_print(printer(), &t, 20);
+	assert_string_equal(printed(), "  RUN NAME         N\n12345 a name that~\n");
+	assert_int_equal(t.nr, 0);
+	krp_table_print(printer(), &t, 0);
+	assert_string_equal(printed(), "  RUN NAME         N\n");
+}
+
 TEST(json)
 {
 	static const char nasty[] =

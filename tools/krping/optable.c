@@ -99,46 +99,39 @@ const struct krp_option *krp_optable_find(const struct krp_optable *t, const cha
 
 /* A longer value stands alone in its line, so that it does not take the room of the meanings. */
 #define VALUE_WIDTH 16
+/* local, same, adopt */
+#define AGREE_WIDTH 5
+
+static int max(int a, int b)
+{
+	return a > b ? a : b;
+}
 
 void krp_optable_print(FILE *f, const struct krp_optable *t, const struct krp_option *only,
 		       unsigned int width)
 {
-	/* clang-format off */
-	struct krp_col cols[] = {
-		{ "OPTION", -6 }, { "VALUE", -5 }, { "SIDE", -4 }, { "AGREE", -5 }, { "MEANING", -7 },
-	};
-	/* clang-format on */
-	enum { NR = sizeof(cols) / sizeof(*cols) };
-	const char **cells = calloc(t->nr + 1, NR * sizeof(*cells));
-	unsigned int indent = NR - 1, i;
-	size_t row, k;
+	/* Of all options, so that one alone stands as it does among the others. */
+	int name = strlen("OPTION"), value = strlen("VALUE"), side = strlen("SIDE"), indent, len;
+	const struct krp_option *o;
 
-	if (!cells)
-		return;
-	for (row = 0; row < t->nr; row++) {
-		bool fits = strlen(t->v[row].value) <= VALUE_WIDTH;
-		const char *const v[NR] = { t->v[row].name, fits ? t->v[row].value : "",
-					    t->v[row].side, t->v[row].agree, "" };
-
-		for (k = 0; k < NR; k++)
-			cells[row * NR + k] = v[k];
+	for (o = t->v; o < t->v + t->nr; o++) {
+		name = max(name, strlen(o->name));
+		len = strlen(o->value);
+		value = max(value, len <= VALUE_WIDTH ? len : 0);
+		side = max(side, strlen(o->side));
 	}
-	krp_table_fit(cols, NR, cells, t->nr, width);
-	for (i = 0; i < NR - 1; i++)
-		indent += abs(cols[i].width);
-
-	krp_table_head(f, cols, NR);
-	for (row = 0; row < t->nr; row++) {
-		if (only && only != &t->v[row])
+	indent = name + 1 + value + 1 + side + 1 + AGREE_WIDTH + 1;
+	fprintf(f, "%-*s %-*s %-*s %-*s %s\n", name, "OPTION", value, "VALUE", side, "SIDE",
+		AGREE_WIDTH, "AGREE", "MEANING");
+	for (o = t->v; o < t->v + t->nr; o++) {
+		if (only && only != o)
 			continue;
-		if (!*cells[row * NR + 1] && *t->v[row].value)
-			fprintf(f, "%-*s %s\n%*s ", abs(cols[0].width), t->v[row].name,
-				t->v[row].value, abs(cols[0].width), "");
+		fprintf(f, "%-*s ", name, o->name);
+		if (strlen(o->value) > VALUE_WIDTH)
+			fprintf(f, "%s\n%*s", o->value, name + value + 2, "");
 		else
-			fprintf(f, "%-*s ", abs(cols[0].width), t->v[row].name);
-		for (i = 1; i < NR - 1; i++)
-			fprintf(f, "%-*s ", abs(cols[i].width), cells[row * NR + i]);
-		krp_fold(f, t->v[row].meaning, indent, width > indent + 20 ? width - indent : 20);
+			fprintf(f, "%-*s ", value, o->value);
+		fprintf(f, "%-*s %-*s ", side, o->side, AGREE_WIDTH, o->agree);
+		krp_fold(f, o->meaning, indent, (int)width > indent + 20 ? width - indent : 20);
 	}
-	free(cells);
 }

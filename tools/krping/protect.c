@@ -154,32 +154,19 @@ size_t krp_protect_bad(const struct krp_protect *p, const struct krp_case **firs
 	return bad;
 }
 
-/* Words for people: "completed, end". */
-static void spell(char *text)
+/* A cell of words for people: "completed, end". */
+static void words_cell(struct krp_table *t, const char *s)
 {
 	char words[256];
 	size_t n = 0;
-	const char *s;
 
-	for (s = text; *s && n < sizeof(words) - 2; s++) {
+	for (; *s && n < sizeof(words) - 2; s++) {
 		if (*s == '+')
 			words[n++] = ',';
 		words[n++] = *s == '+' || *s == '_' ? ' ' : *s;
 	}
-	words[n] = '\0';
-	strcpy(text, words);
+	krp_cell(t, "%.*s", (int)n, words);
 }
-
-static const struct krp_col table_cols[] = {
-	{ "CASE", -6 },	       { "VERB", -6 }, { "CLIENT SAW", -10 },
-	{ "SERVER SAW", -10 }, { "MOVED", 5 }, { "VERDICT", -7 },
-};
-#define NR_COLS (sizeof(table_cols) / sizeof(*table_cols))
-
-/* Room for a comma and a blank instead of each +. */
-struct row {
-	char client[256], server[256], moved[24];
-};
 
 /* How many cases came to what, in the order in which that came first. */
 static void print_sums(FILE *f, const struct krp_protect *p)
@@ -218,41 +205,29 @@ static bool any_early(const struct krp_protect *p)
 
 void krp_protect_table(FILE *f, const struct krp_protect *p, unsigned int width)
 {
-	struct row *rows = calloc(p->nr + 1, sizeof(*rows));
-	const char **cells = calloc(p->nr + 1, NR_COLS * sizeof(*cells));
-	struct krp_col cols[NR_COLS];
+	/* clang-format off */
+	struct krp_table t = { .col = {
+		{ "CASE", -6 }, { "VERB", -6 }, { "CLIENT SAW", -10 }, { "SERVER SAW", -10 },
+		{ "MOVED", 5 }, { "VERDICT", -7 },
+	} };
+	/* clang-format on */
 	size_t i;
 
-	if (!rows || !cells)
-		krp_die("out of memory");
-	memcpy(cols, table_cols, sizeof(cols));
 	for (i = 0; i < p->nr; i++) {
 		const struct krp_case *c = &p->v[i];
-		const char **cell = cells + i * NR_COLS;
 
-		strcpy(rows[i].client, c->client);
-		spell(rows[i].client);
-		strcpy(rows[i].server, c->server);
-		spell(rows[i].server);
-		snprintf(rows[i].moved, sizeof(rows[i].moved), "%" PRIu64,
-			 (uint64_t)c->client_moved + c->server_moved);
-		cell[0] = c->name;
-		cell[1] = c->verb;
-		cell[2] = rows[i].client;
-		cell[3] = rows[i].server;
-		cell[4] = rows[i].moved;
-		cell[5] = c->verdict;
+		krp_cell(&t, "%s", c->name);
+		krp_cell(&t, "%s", c->verb);
+		words_cell(&t, c->client);
+		words_cell(&t, c->server);
+		krp_cell(&t, "%" PRIu64, (uint64_t)c->client_moved + c->server_moved);
+		krp_cell(&t, "%s", c->verdict);
 	}
-	krp_table_fit(cols, NR_COLS, cells, p->nr, width);
-	krp_table_head(f, cols, NR_COLS);
-	for (i = 0; i < p->nr; i++)
-		krp_table_row(f, cols, NR_COLS, cells + i * NR_COLS);
+	krp_table_print(f, &t, width);
 	print_sums(f, p);
 	if (any_early(p))
 		fputs("Where the client saw a protected access complete, its transport completes that before the server has judged it.\n",
 		      f);
-	free(cells);
-	free(rows);
 }
 
 static json_object *json_words(const char *words)

@@ -470,19 +470,6 @@ void krp_result_progress(char *buf, size_t size, const struct krp_run_info *r,
  * The list
  */
 
-static const struct krp_col list_cols[] = {
-	{ "ID", 4 },	  { "ROLE", -6 }, { "TEST", -5 }, { "DEV", -6 },
-	{ "PEER", -6 },	  { "SIZE", 6 },  { "ITERS", 6 }, { "STATE", -6 },
-	{ "ELAPSED", 7 }, { "DISK", -4 }, { "NAME", -4 },
-};
-#define NR_COLS (sizeof(list_cols) / sizeof(*list_cols))
-
-/* Texts of a line that are composed here. */
-struct list_row {
-	char id[12], peer[72], size[12], state[32];
-	struct krp_num iters, elapsed;
-};
-
 /* The run in a word: the port of a server that waits, the errno of a run that failed. */
 static void state_text(char *buf, size_t size, const struct krp_run_info *r)
 {
@@ -497,64 +484,48 @@ static void state_text(char *buf, size_t size, const struct krp_run_info *r)
 		snprintf(buf, size, "%s", krp_state_short(r->state));
 }
 
-static void fill_row(struct list_row *row, const char **cells, const struct krp_run_info *r,
-		     bool with_disk, bool with_label)
-{
-	const char *colon = strrchr(r->dst, ':');
-
-	snprintf(row->id, sizeof(row->id), "%u", r->id);
-	/* The port of a client is a number that nobody chose, so it is left out. */
-	snprintf(row->peer, sizeof(row->peer), "%.*s",
-		 colon && !strcmp(r->role, "server") ? (int)(colon - r->dst) : (int)strlen(r->dst),
-		 r->dst);
-	snprintf(row->size, sizeof(row->size), "%u", r->size);
-	row->iters = krp_count(r->iters);
-	row->elapsed = krp_ns(r->elapsed_ns);
-	state_text(row->state, sizeof(row->state), r);
-	cells[0] = row->id;
-	cells[1] = r->role;
-	cells[2] = r->test;
-	cells[3] = r->dev;
-	cells[4] = row->peer;
-	/* A command that was refused has no size. */
-	cells[5] = r->size ? row->size : NULL;
-	cells[6] = row->iters.s;
-	cells[7] = row->state;
-	cells[8] = row->elapsed.s;
-	cells += 9;
-	if (with_disk)
-		*cells++ = known(r->disk) ? r->disk : NULL;
-	if (with_label)
-		*cells = krp_run_label(r);
-}
-
 void krp_result_list(FILE *f, const struct krp_run_info *const *v, size_t nr, unsigned int width)
 {
-	struct list_row *rows = calloc(nr + 1, sizeof(*rows));
-	const char **cells = calloc(nr + 1, NR_COLS * sizeof(*cells));
-	struct krp_col cols[NR_COLS];
-	/* The last columns are there if a run has a disk, or a label. */
-	unsigned int nr_cols = NR_COLS - 2;
+	/* clang-format off */
+	struct krp_table t = { .col = {
+		{ "ID", 4 }, { "ROLE", -6 }, { "TEST", -5 }, { "DEV", -6 }, { "PEER", -6 },
+		{ "SIZE", 6 }, { "ITERS", 6 }, { "STATE", -6 }, { "ELAPSED", 7 },
+	} };
+	/* clang-format on */
+	struct krp_col *more = &t.col[9];
 	bool disk = false, label = false;
+	const char *colon;
+	char state[32];
 	size_t i;
 
-	if (!rows || !cells)
-		krp_die("out of memory");
-	memcpy(cols, list_cols, sizeof(cols));
 	for (i = 0; i < nr; i++) {
 		disk |= known(v[i]->disk);
 		label |= krp_run_label(v[i]) != NULL;
 	}
 	if (disk)
-		nr_cols++;
+		*more++ = (struct krp_col){ "DISK", -4 };
 	if (label)
-		cols[nr_cols++] = list_cols[NR_COLS - 1];
-	for (i = 0; i < nr; i++)
-		fill_row(&rows[i], cells + i * nr_cols, v[i], disk, label);
-	krp_table_fit(cols, nr_cols, cells, nr, width);
-	krp_table_head(f, cols, nr_cols);
-	for (i = 0; i < nr; i++)
-		krp_table_row(f, cols, nr_cols, cells + i * nr_cols);
-	free(cells);
-	free(rows);
+		*more++ = (struct krp_col){ "NAME", -4 };
+	for (i = 0; i < nr; i++) {
+		const struct krp_run_info *r = v[i];
+
+		colon = strcmp(r->role, "server") ? NULL : strrchr(r->dst, ':');
+		state_text(state, sizeof(state), r);
+		krp_cell(&t, "%u", r->id);
+		krp_cell(&t, "%s", r->role);
+		krp_cell(&t, "%s", r->test);
+		krp_cell(&t, "%s", r->dev);
+		/* The port of a client is a number that nobody chose, so it is left out. */
+		krp_cell(&t, "%.*s", colon ? (int)(colon - r->dst) : -1, r->dst);
+		/* A command that was refused has no size. */
+		krp_cell(&t, r->size ? "%u" : "-", r->size);
+		krp_cell(&t, "%s", krp_count(r->iters).s);
+		krp_cell(&t, "%s", state);
+		krp_cell(&t, "%s", krp_ns(r->elapsed_ns).s);
+		if (disk)
+			krp_cell(&t, "%s", known(r->disk) ? r->disk : "-");
+		if (label)
+			krp_cell(&t, "%s", krp_run_label(r) ?: "-");
+	}
+	krp_table_print(f, &t, width);
 }

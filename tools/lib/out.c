@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <err.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -111,21 +113,19 @@ void krp_table_row(FILE *f, const struct krp_col *cols, unsigned int n, const ch
 	for (i = 0; i < n; i++) {
 		const char *s = cells[i] ? cells[i] : "-";
 		unsigned int len = strlen(s), width = abs(cols[i].width);
+		unsigned int pad = len < width ? width - len : 0;
+		bool cut = cols[i].width < 0 && len > width;
 
-		if (cols[i].width >= 0) {
-			blanks += len < width ? width - len : 0;
-			fprintf(f, "%*s%s", blanks, "", s);
-			blanks = 1;
-		} else if (len > width) {
-			fprintf(f, "%*s%.*s~", blanks, "", width - 1, s);
-			blanks = 1;
-		} else {
-			if (len)
-				fprintf(f, "%*s%s", blanks, "", s);
-			else
-				width += blanks;
-			blanks = width - len + 1;
+		if (cols[i].width > 0) {
+			blanks += pad;
+			pad = 0;
 		}
+		if (len) {
+			fprintf(f, "%*s%.*s%s", blanks, "", cut ? width - 1 : len, s,
+				cut ? "~" : "");
+			blanks = 0;
+		}
+		blanks += pad + 1;
 	}
 	fputc('\n', f);
 }
@@ -185,6 +185,37 @@ void krp_table_fit(struct krp_col *cols, unsigned int n, const char *const *cell
 			return;
 		widest->width++;
 	}
+}
+
+void krp_cell(struct krp_table *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	t->cell = reallocarray(t->cell, t->nr + 1, sizeof(*t->cell));
+	if (!t->cell || vasprintf(&t->cell[t->nr++], fmt, ap) < 0)
+		errx(1, "out of memory");
+	va_end(ap);
+}
+
+void krp_table_print(FILE *f, struct krp_table *t, unsigned int width)
+{
+	const char *const *cell = (const char *const *)t->cell;
+	unsigned int cols = 0;
+	size_t i;
+
+	while (t->col[cols].head)
+		cols++;
+	if (width)
+		krp_table_fit(t->col, cols, cell, t->nr / cols, width);
+	krp_table_head(f, t->col, cols);
+	for (i = 0; i < t->nr; i += cols)
+		krp_table_row(f, t->col, cols, cell + i);
+	for (i = 0; i < t->nr; i++)
+		free(t->cell[i]);
+	free(t->cell);
+	t->cell = NULL;
+	t->nr = 0;
 }
 
 unsigned int krp_columns(int fd)

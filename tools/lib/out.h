@@ -39,6 +39,17 @@ struct krp_col {
 void krp_table_row(FILE *f, const struct krp_col *cols, unsigned int n, const char *const *cells);
 void krp_table_head(FILE *f, const struct krp_col *cols, unsigned int n);
 
+/* A table in the making: columns, the last of which has no head, and the cells, row by row. */
+struct krp_table {
+	struct krp_col col[16];
+	char **cell;
+	size_t nr;
+};
+
+void krp_cell(struct krp_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Prints and empties the table. With a width columns are as wide as krp_table_fit() makes them. */
+void krp_table_print(FILE *f, struct krp_table *t, unsigned int width);
+
 /*
  * Prints the words of text on lines of at most room characters, all but the
  * first line behind indent blanks.

@@ -238,96 +238,73 @@ static unsigned long nr_running(void)
 	return n;
 }
 
-static void inv_cells(const char **cells, struct krp_num *num, const struct krp_sum *s)
+/* Of a time what it took on average, and two more figures. */
+static void cost_cells(struct krp_table *t, const struct krp_sum *s, uint64_t second,
+		       uint64_t third)
 {
-	unsigned int i;
-
-	for (i = 0; i < 3; i++)
-		cells[i] = s->count ? num[i].s : "-";
-	if (!s->count)
-		return;
-	num[0] = krp_ns(s->sum / s->count);
-	num[1] = krp_ns(s->min);
-	num[2] = krp_ns(s->max);
+	krp_cell(t, "%s", s->count ? krp_ns(s->sum / s->count).s : "-");
+	krp_cell(t, "%s", s->count ? krp_ns(second).s : "-");
+	krp_cell(t, "%s", s->count ? krp_ns(third).s : "-");
 }
 
 static void print_inv_costs(FILE *f, const struct costs *c)
 {
 	/* clang-format off */
-	static const struct krp_col cols[] = {
-		{ "INVALIDATED BY", -14 }, { "COUNT", 7 }, { "|", 1 },
-		{ "MEAN", 6 }, { "MIN", 6 }, { "MAX", 6 }, { "|", 1 },
-		{ "MEAN", 6 }, { "MIN", 6 }, { "MAX", 6 },
-	};
+	struct krp_table t = { .col = {
+		{ "INVALIDATED BY", -14 }, { "COUNT", 7 },
+		{ "|", 1 }, { "MEAN", 6 }, { "MIN", 6 }, { "MAX", 6 },
+		{ "|", 1 }, { "MEAN", 6 }, { "MIN", 6 }, { "MAX", 6 },
+	} };
 	/* clang-format on */
-	enum { NR = sizeof(cols) / sizeof(*cols) };
-	struct krp_num num[NR];
-	const char *cells[NR];
 	unsigned int i;
-	bool head = false;
 
 	for (i = 0; i < MR_NR_INVS; i++) {
-		if (!c->inv_post[i].count)
+		const struct krp_sum *post = &c->inv_post[i], *done = &c->inv_done[i];
+
+		if (!post->count)
 			continue;
-		if (!head) {
-			fprintf(f, "\n%-22s | %-20s | %s\n", "", "post the chain, CPU",
-				"to next completion");
-			krp_table_head(f, cols, NR);
-			head = true;
-		}
-		cells[0] = inv_names[i];
-		num[1] = krp_count(c->inv_post[i].count);
-		cells[1] = num[1].s;
-		cells[2] = cells[6] = "|";
-		inv_cells(cells + 3, num + 3, &c->inv_post[i]);
-		inv_cells(cells + 7, num + 7, &c->inv_done[i]);
-		krp_table_row(f, cols, NR, cells);
+		krp_cell(&t, "%s", inv_names[i]);
+		krp_cell(&t, "%s", krp_count(post->count).s);
+		krp_cell(&t, "|");
+		cost_cells(&t, post, post->min, post->max);
+		krp_cell(&t, "|");
+		cost_cells(&t, done, done->min, done->max);
 	}
+	if (!t.nr)
+		return;
+	fprintf(f, "\n%-22s | %-20s | %s\n", "", "post the chain, CPU", "to next completion");
+	krp_table_print(f, &t, 0);
 }
 
 static void print_costs(FILE *f, const struct costs *c)
 {
 	/* clang-format off */
-	static const struct krp_col cols[] = {
+	struct krp_table t = { .col = {
 		{ "PAGES", 5 }, { "COUNT", 6 },
-		{ "MEAN", 6 }, { "P50", 6 }, { "P99", 6 }, { "|", 1 },
-		{ "MEAN", 6 }, { "P50", 6 }, { "P99", 6 }, { "|", 1 },
 		{ "MEAN", 6 }, { "P50", 6 }, { "P99", 6 },
-	};
+		{ "|", 1 }, { "MEAN", 6 }, { "P50", 6 }, { "P99", 6 },
+		{ "|", 1 }, { "MEAN", 6 }, { "P50", 6 }, { "P99", 6 },
+	} };
 	/* clang-format on */
-	enum { NR = sizeof(cols) / sizeof(*cols) };
-	struct krp_num num[NR];
-	const char *cells[NR];
-	unsigned int i, k, col;
 	struct krp_hist hist;
+	unsigned int i, k;
 
 	fprintf(f, "%-13s%-20s | %-20s | %s\n", "", "map, CPU", "post the chain, CPU",
 		"to next completion");
-	krp_table_head(f, cols, NR);
 	for (i = 0; i < c->nr; i++) {
 		const struct cost *v = &c->v[i];
 
-		for (k = 0; k < NR; k++)
-			cells[k] = num[k].s;
-		snprintf(num[0].s, sizeof(num[0].s), "%u", v->pages);
-		num[1] = krp_count(v->sum[MR_COST_MAP].count);
+		krp_cell(&t, "%u", v->pages);
+		krp_cell(&t, "%s", krp_count(v->sum[MR_COST_MAP].count).s);
 		for (k = 0; k < MR_NR_COSTS; k++) {
-			const struct krp_sum *s = &v->sum[k];
-
-			col = 2 + 4 * k;
 			if (k)
-				cells[col - 1] = "|";
-			if (!s->count) {
-				cells[col] = cells[col + 1] = cells[col + 2] = "-";
-				continue;
-			}
-			num[col] = krp_ns(s->sum / s->count);
+				krp_cell(&t, "|");
 			costs_hist(&hist, &v->hist[k]);
-			num[col + 1] = krp_ns(krp_hist_percentile(&hist, s, KRP_P50));
-			num[col + 2] = krp_ns(krp_hist_percentile(&hist, s, KRP_P99));
+			cost_cells(&t, &v->sum[k], krp_hist_percentile(&hist, &v->sum[k], KRP_P50),
+				   krp_hist_percentile(&hist, &v->sum[k], KRP_P99));
 		}
-		krp_table_row(f, cols, NR, cells);
 	}
+	krp_table_print(f, &t, 0);
 	print_inv_costs(f, c);
 	if (!krp_tool.opts.histograms)
 		return;
@@ -341,28 +318,6 @@ static void print_costs(FILE *f, const struct costs *c)
 			krp_hist_print(f, title, &hist);
 		}
 	}
-}
-
-#define BALANCE_CELLS 9
-static void balance_cells(struct krp_num *num, const char **cells, const struct balance *b)
-{
-	const struct mr_run *st = &b->st;
-	unsigned int i;
-
-	num[0] = krp_count(st->fastreg + st->valid_at_attach);
-	num[1] = krp_count(st->localinv);
-	num[2] = krp_count(st->reminv);
-	num[3] = krp_count(st->readinv);
-	num[4] = krp_count(st->freed_valid);
-	num[5] = krp_count(st->flushed);
-	num[6] = krp_count(st->valid);
-	num[7] = krp_count(oddities(st));
-	if (b->off)
-		snprintf(num[8].s, sizeof(num[8].s), "%+" PRId64, b->off);
-	else
-		strcpy(num[8].s, "ok");
-	for (i = 0; i < BALANCE_CELLS; i++)
-		cells[i] = num[i].s;
 }
 
 static void print_oddities(FILE *f, const char *who, const struct balance *b)
@@ -384,26 +339,35 @@ static void print_oddities(FILE *f, const char *who, const struct balance *b)
 static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 {
 	/* clang-format off */
-	static const struct krp_col cols[] = {
+	struct krp_table t = { .col = {
 		{ "RUN", 4 }, { "ROLE", -6 }, { "FASTREG", 7 }, { "LOCALINV", 8 },
 		{ "REMINV", 7 }, { "READINV", 7 }, { "FREED", 6 }, { "FLUSHED", 7 },
 		{ "VALID", 5 }, { "ODD", 4 }, { "BALANCE", 7 },
-	};
+	} };
 	/* clang-format on */
-	enum { NR = sizeof(cols) / sizeof(*cols) };
-	struct krp_num num[BALANCE_CELLS];
-	const char *cells[NR];
-	unsigned int i;
+	unsigned int i, k;
 	char who[32];
 
-	krp_table_head(f, cols, NR);
 	for (i = 0; i < nr; i++) {
-		snprintf(who, sizeof(who), "%u", b[i]->st.head.run);
-		cells[0] = who;
-		cells[1] = b[i]->info.role;
-		balance_cells(num, cells + 2, b[i]);
-		krp_table_row(f, cols, NR, cells);
+		const struct mr_run *st = &b[i]->st;
+		const uint64_t counts[] = {
+			st->fastreg + st->valid_at_attach,
+			st->localinv,
+			st->reminv,
+			st->readinv,
+			st->freed_valid,
+			st->flushed,
+			st->valid,
+			oddities(st),
+		};
+
+		krp_cell(&t, "%u", st->head.run);
+		krp_cell(&t, "%s", b[i]->info.role);
+		for (k = 0; k < sizeof(counts) / sizeof(*counts); k++)
+			krp_cell(&t, "%s", krp_count(counts[k]).s);
+		krp_cell(&t, b[i]->off ? "%+" PRId64 : "ok", b[i]->off);
 	}
+	krp_table_print(f, &t, 0);
 	for (i = 0; i < nr; i++) {
 		const struct mr_run *st = &b[i]->st;
 
@@ -430,42 +394,32 @@ static uint64_t age(const struct mr_region *g, uint64_t now)
 static void print_keys(FILE *f, struct balance *const *b, unsigned int nr)
 {
 	/* clang-format off */
-	static const struct krp_col cols[] = {
+	struct krp_table t = { .col = {
 		{ "RUN", 4 }, { "ROLE", -6 }, { "MR", 5 }, { "KEY", 10 }, { "STATE", -5 },
 		{ "PAGES", 5 }, { "AGE", 6 }, { "OWNER", -24 },
-	};
+	} };
 	/* clang-format on */
-	enum { NR = sizeof(cols) / sizeof(*cols) };
-	char run[16], mr[16], key[16], pages[16], owner[KRP_ESCAPED(KRP_COMM_LEN) + 12];
 	uint64_t now = krp_time_now();
-	const char *cells[NR];
 	unsigned int i, k;
 
 	fputc('\n', f);
-	krp_table_head(f, cols, NR);
 	for (i = 0; i < nr; i++) {
-		snprintf(run, sizeof(run), "%u", b[i]->st.head.run);
-		snprintf(owner, sizeof(owner), "%s/%u", b[i]->comm, b[i]->info.pid);
 		for (k = 0; k < MR_REGIONS; k++) {
 			const struct mr_region *g = &b[i]->st.region[k];
-			struct krp_num since = krp_ns(age(g, now));
 
 			if (g->state == MR_REGION_UNUSED)
 				continue;
-			snprintf(mr, sizeof(mr), "%u", g->id);
-			snprintf(key, sizeof(key), "0x%08x", g->key);
-			snprintf(pages, sizeof(pages), "%u", g->pages);
-			cells[0] = run;
-			cells[1] = b[i]->info.role;
-			cells[2] = mr;
-			cells[3] = g->key ? key : "-";
-			cells[4] = region_names[g->state];
-			cells[5] = g->pages ? pages : "-";
-			cells[6] = g->t ? since.s : "-";
-			cells[7] = owner;
-			krp_table_row(f, cols, NR, cells);
+			krp_cell(&t, "%u", b[i]->st.head.run);
+			krp_cell(&t, "%s", b[i]->info.role);
+			krp_cell(&t, "%u", g->id);
+			krp_cell(&t, g->key ? "0x%08x" : "-", g->key);
+			krp_cell(&t, "%s", region_names[g->state]);
+			krp_cell(&t, g->pages ? "%u" : "-", g->pages);
+			krp_cell(&t, "%s", g->t ? krp_ns(age(g, now)).s : "-");
+			krp_cell(&t, "%s/%u", b[i]->comm, b[i]->info.pid);
 		}
 	}
+	krp_table_print(f, &t, 0);
 }
 
 static json_object *keys_json(const struct balance *b)

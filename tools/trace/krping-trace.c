@@ -526,16 +526,13 @@ static void print_lost(FILE *f)
 static void stream_summary(void)
 {
 	/* clang-format off */
-	static const struct krp_col cols[] = {
+	struct krp_table t = { .col = {
 		{ "EVENT", -13 }, { "COUNT", 9 }, { " EVENT", -14 }, { "COUNT", 9 },
 		{ " EVENT", -14 }, { "COUNT", 9 },
-	};
+	} };
 	/* clang-format on */
 	json_object *o, *c;
-	const char *cells[6];
-	char name[3][32];
-	struct krp_num num[3];
-	unsigned int i, n = 0;
+	unsigned int i;
 	FILE *f;
 
 	if (krp_tool.opts.json) {
@@ -552,27 +549,22 @@ static void stream_summary(void)
 		return;
 	}
 	f = krp_text();
+	for (i = 0; i < KRP_NR_EVENTS; i++) {
+		if (!counts[i])
+			continue;
+		krp_cell(&t, "%s%s", t.nr % 6 ? " " : "", krp_events[i].name);
+		krp_cell(&t, "%s", krp_count(counts[i]).s);
+	}
+	/* The last row is not full. */
+	while (t.nr % 6)
+		krp_cell(&t, "%s", "");
 	if (nr_shown) {
 		fputc('\n', f);
-		krp_table_head(f, cols, 6);
+		krp_table_print(f, &t, 0);
 	} else if (input) {
 		fputs("no events to show\n", f);
 	} else {
 		fputs("no events seen: start \"krping server\", and \"krping client\"\n", f);
-	}
-	for (i = 0; i < KRP_NR_EVENTS; i++) {
-		if (counts[i]) {
-			snprintf(name[n], sizeof(name[n]), "%s%s", n ? " " : "",
-				 krp_events[i].name);
-			num[n] = krp_count(counts[i]);
-			cells[2 * n] = name[n];
-			cells[2 * n + 1] = num[n].s;
-			n++;
-		}
-		if (n == 3 || (n && i == KRP_NR_EVENTS - 1)) {
-			krp_table_row(f, cols, 2 * n, cells);
-			n = 0;
-		}
 	}
 	fprintf(f, "events %" PRIu64 ", ", nr_shown);
 	print_lost(f);
