@@ -6,11 +6,12 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "drain.h"
 #include "events.h"
 #include "input.h"
 #include "ladder.h"
@@ -30,8 +31,6 @@
 /* How often the ring is emptied. If it fills faster, it wakes us, but only after a pause. */
 #define CONSUME_SECONDS 0.1
 #define PAUSE_SECONDS	0.01
-/* How long to wait for an event that a CPU has begun, after the programs are detached. */
-#define SETTLE_MS	1000
 /* Signals are looked at between batches, however fast the events come. */
 #define BATCH		16384
 
@@ -391,15 +390,6 @@ static int on_event(void *ctx, void *data, size_t size)
 	return ++batch % BATCH ? 0 : -EAGAIN;
 }
 
-/* Reads the ring up to the first event that is not committed yet. */
-static void read_ring(void *arg)
-{
-	struct ring_buffer *ring = arg;
-
-	while (ring_buffer__consume(ring) == -EAGAIN)
-		;
-}
-
 /* Shows the events up to t, each in its turn. */
 static void show_until(uint64_t t)
 {
@@ -419,17 +409,16 @@ static void consume(struct ring_buffer *ring)
 	show_until(now - WINDOW_NS);
 }
 
-/* Reads all that is left, after the programs are detached. */
-static void consume_all(struct ring_buffer *ring, int ring_fd)
+/*
+ * Reads all that is left, after the programs are detached. One may still run, and have reserved an event: programs
+ * are RCU readers, and membarrier() returns after a grace period. Kernels with nohz_full CPUs have no such command.
+ */
+static void consume_all(struct ring_buffer *ring)
 {
-	struct krp_ring_pos pos;
-
-	if (!krp_ring_pos_map(&pos, ring_fd))
-		krp_die("cannot map the ring buffer: %s", strerror(errno));
-	if (!krp_ring_drain(&pos, read_ring, ring, SETTLE_MS))
-		krp_error("an event was begun and has not come within %d ms: it is not shown, nor what came behind it",
-			  SETTLE_MS);
-	krp_ring_pos_unmap(&pos);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		usleep(10000);
+	while (ring_buffer__consume(ring) == -EAGAIN)
+		;
 	show_until(UINT64_MAX);
 }
 
@@ -869,7 +858,6 @@ static void watch(void)
 	struct ring_buffer *ring;
 	uint64_t t_lost = 0;
 	enum krp_wake wake;
-	int ring_fd;
 	bool done;
 
 	krp_preflight();
@@ -892,8 +880,7 @@ static void watch(void)
 		.event = is_attached,
 	};
 	krp_probe_open(&probe, &want);
-	ring_fd = bpf_map__fd(skel->maps.ring);
-	ring = ring_buffer__new(ring_fd, on_event, NULL, NULL);
+	ring = ring_buffer__new(bpf_map__fd(skel->maps.ring), on_event, NULL, NULL);
 	if (!ring)
 		krp_die("cannot map the ring buffer: %s", strerror(errno));
 	krp_note("Tracing krping's events... %s",
@@ -916,7 +903,7 @@ static void watch(void)
 	if (progress_shown)
 		fputs("\r\033[K", stderr);
 	krp_probe_detach(&probe);
-	consume_all(ring, ring_fd);
+	consume_all(ring);
 	ring_buffer__free(ring);
 }
 
