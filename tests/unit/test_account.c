@@ -158,8 +158,7 @@ static uint64_t line(bool whole)
 	uint64_t ns;
 
 	krp_follow_read(account_follow());
-	assert_true(account_view(&total, 0, whole));
-	account_since(&since, &total, 0);
+	assert_true(account_view(&total, &since, 0, whole));
 	are("1 0", since.since, total.since);
 	for (k = 0; k < NR_KINDS; k++) {
 		check_view(&since, k, values[k].begin);
@@ -170,7 +169,7 @@ static uint64_t line(bool whole)
 	check_missed(&since.st.missed, &missed_before);
 	assert_true(total.window == total.tiled && since.window == since.tiled);
 	ns = since.window;
-	account_mark(0, &total);
+	account_line(0, &total);
 	account_view_free(&since);
 	account_view_free(&total);
 	missed_before = missed;
@@ -230,7 +229,7 @@ static void account_is(const char *want)
 	struct view v = { 0 };
 
 	krp_follow_read(account_follow());
-	assert_true(account_view(&v, 0, true));
+	assert_true(account_view(&v, NULL, 0, true));
 	are(want, v.window, v.window - v.tiled, v.st.missed.ns, v.a.too_long_ns, v.a.anomalies);
 	account_view_free(&v);
 	end();
@@ -268,7 +267,7 @@ TEST(torn)
 
 	begin();
 	torn = true;
-	assert_false(account_view(&v, 0, false));
+	assert_false(account_view(&v, NULL, 0, false));
 	torn = false;
 	end();
 }

@@ -192,9 +192,10 @@ bool collect_get(struct collected *c, uint32_t slot, bool whole)
 	return true;
 }
 
-const struct costs *collect_costs(uint32_t slot)
+void collect_costs(struct costs *to, uint32_t slot)
 {
-	return accounts[slot] ? &accounts[slot]->costs : NULL;
+	if (accounts[slot])
+		costs_move(to, &accounts[slot]->costs);
 }
 
 void collect_tidy(void)

@@ -36,8 +36,8 @@ uint32_t collect_run(uint32_t slot);
  * false: its state was written at each attempt to read it.
  */
 bool collect_get(struct collected *c, uint32_t slot, bool whole);
-/* The costs of the run in a slot; NULL: none so far. */
-const struct costs *collect_costs(uint32_t slot);
+/* Moves the costs of the run in a slot, so that they count once. */
+void collect_costs(struct costs *to, uint32_t slot);
 /* To be called now and then: frees what the programs keep of runs whose end was not seen. */
 void collect_tidy(void);
 struct krp_lost collect_lost(void);

@@ -18,7 +18,7 @@ _Static_assert(MR_COST_KIND(KRPING_COST(0xf, 0x3, KRPING_COST_F_FAILED, 0, 0)) =
 
 _Static_assert(KRP_HIST_BUCKETS <= 1 << (64 - COUNT_BITS), "no room for the number of a bucket");
 
-static void hist_add(struct cost_hist *h, uint64_t bucket, int64_t n)
+static void hist_add(struct cost_hist *h, uint64_t bucket, uint64_t n)
 {
 	uint32_t low = 0, high = h->nr, mid;
 
@@ -39,15 +39,6 @@ static void hist_add(struct cost_hist *h, uint64_t bucket, int64_t n)
 		h->v[low] = bucket << COUNT_BITS;
 	}
 	h->v[low] += n;
-}
-
-/* sign: 1 or -1. */
-static void hist_merge(struct cost_hist *to, const struct cost_hist *from, int sign)
-{
-	uint32_t i;
-
-	for (i = 0; i < from->nr; i++)
-		hist_add(to, from->v[i] >> COUNT_BITS, sign * (int64_t)COUNT(from->v[i]));
 }
 
 void costs_hist(struct krp_hist *to, const struct cost_hist *from)
@@ -147,50 +138,27 @@ void costs_take(struct costs *c, uint64_t word)
 		take_other(c, word);
 }
 
-void costs_add(struct costs *to, const struct costs *from)
+void costs_move(struct costs *to, struct costs *from)
 {
 	struct cost *cost;
 	unsigned int k;
-	size_t i;
+	size_t i, n;
 
 	for (i = 0; i < from->nr; i++) {
 		cost = cost_of(to, from->v[i].pages);
 		for (k = 0; k < MR_NR_COSTS; k++) {
+			const struct cost_hist *h = &from->v[i].hist[k];
+
 			krp_sum_merge(&cost->sum[k], &from->v[i].sum[k]);
-			hist_merge(&cost->hist[k], &from->v[i].hist[k], 1);
+			for (n = 0; n < h->nr; n++)
+				hist_add(&cost->hist[k], h->v[n] >> COUNT_BITS, COUNT(h->v[n]));
 		}
 	}
 	for (k = 0; k < MR_NR_INVS; k++) {
 		krp_sum_merge(&to->inv_post[k], &from->inv_post[k]);
 		krp_sum_merge(&to->inv_done[k], &from->inv_done[k]);
 	}
-}
-
-void costs_sub(struct costs *c, const struct costs *before)
-{
-	struct krp_hist h;
-	struct cost *v;
-	unsigned int k;
-	size_t i;
-
-	for (i = 0; i < before->nr; i++) {
-		v = cost_of(c, before->v[i].pages);
-		for (k = 0; k < MR_NR_COSTS; k++) {
-			hist_merge(&v->hist[k], &before->v[i].hist[k], -1);
-			costs_hist(&h, &v->hist[k]);
-			krp_sum_since(&v->sum[k], &before->v[i].sum[k], &h);
-		}
-	}
-	for (i = 0; i < MR_NR_INVS; i++) {
-		krp_sum_since(&c->inv_post[i], &before->inv_post[i], NULL);
-		krp_sum_since(&c->inv_done[i], &before->inv_done[i], NULL);
-	}
-}
-
-void costs_copy(struct costs *to, const struct costs *from)
-{
-	memset(to, 0, sizeof(*to));
-	costs_add(to, from);
+	costs_free(from);
 }
 
 void costs_free(struct costs *c)

@@ -65,10 +65,8 @@ struct costs {
  * was made by assignment, since its places are in itself.
  */
 void costs_take(struct costs *c, uint64_t word);
-void costs_add(struct costs *to, const struct costs *from);
-/* Subtracts before, an earlier state, from c. */
-void costs_sub(struct costs *c, const struct costs *before);
-void costs_copy(struct costs *to, const struct costs *from);
+/* Adds from to another, and empties it. */
+void costs_move(struct costs *to, struct costs *from);
 void costs_free(struct costs *c);
 /* Sets to, which has all buckets. */
 void costs_hist(struct krp_hist *to, const struct cost_hist *from);

@@ -46,9 +46,9 @@ static struct krp_setting setting;
 static struct krp_kept ended;
 static unsigned long nr_seen_ended;
 static unsigned int nr_fresh; /* the last ended runs, which are in no line yet */
-static struct costs ended_costs;
-/* When the last line was printed: the costs, and by slot the ledgers of runs. */
-static struct costs marked_costs;
+/* Of the runs that are shown: since the last line, and all the time before that. */
+static struct costs costs, costs_before;
+/* When the last line was printed: by slot the ledgers of runs. */
 static struct balance *marks;
 static uint64_t t_marked;
 static unsigned long nr_lines;
@@ -85,15 +85,6 @@ static void judge(const struct balance *b)
 		krp_tool.status = KRP_EXIT_BROKEN;
 	if ((is_broken || (watch && b->st.bad && !b->gap)) && !broke.st.head.run)
 		broke = *b;
-}
-
-/* Adds the costs of the run in a slot. */
-static void add_costs(struct costs *all, uint32_t slot)
-{
-	const struct costs *own = collect_costs(slot);
-
-	if (own)
-		costs_add(all, own);
 }
 
 /* Sets since to total less the mark of the slot. */
@@ -218,7 +209,7 @@ static enum krp_taken take_run(uint32_t slot)
 		return taken;
 	if (taken == KRP_TAKEN) {
 		keep(&b, slot);
-		add_costs(&ended_costs, slot);
+		collect_costs(&costs, slot);
 	}
 	marks[slot].st.head.run = 0;
 	return taken;
@@ -635,7 +626,6 @@ struct shown {
 	uint32_t *slot; /* and their slots; at first those of all that may be shown */
 	unsigned int running, followed;
 	unsigned long unread; /* runs whose state was written during each attempt to read it */
-	struct costs costs, all_costs;
 };
 
 /* Adds the runs that have ended: all, or those that are in no line yet. */
@@ -665,8 +655,8 @@ static void show_running(struct shown *s, bool since)
 		taken = read_run(b, slot, false);
 		if (taken == KRP_FILTERED)
 			continue;
-		/* A run that has just ended goes on in this line, with its costs: reap() has not taken it. */
-		add_costs(&s->all_costs, slot);
+		/* A run that has just ended goes on in this line, with its costs. */
+		collect_costs(&costs, slot);
 		if (taken == KRP_TORN) {
 			s->unread++;
 			continue;
@@ -694,13 +684,12 @@ static void show_begin(struct shown *s, bool final, bool since)
 	s->since = calloc(s->followed + 1, sizeof(*s->since));
 	if (!s->v || !s->total || !s->since)
 		krp_die("out of memory");
-	costs_copy(&s->all_costs, &ended_costs);
 	show_ended(s, final, since);
 	show_running(s, since);
 	qsort(s->v, s->nr, sizeof(*s->v), by_run);
-	costs_copy(&s->costs, &s->all_costs);
-	if (since)
-		costs_sub(&s->costs, &marked_costs);
+	/* A line of all the time is one, too, so what came since is none of the next one's. */
+	if (!since)
+		costs_move(&costs_before, &costs);
 }
 
 /* The next interval begins here. */
@@ -710,30 +699,28 @@ static void show_end(struct shown *s)
 
 	for (i = 0; i < s->running; i++)
 		marks[s->slot[i]] = s->total[i];
-	costs_free(&marked_costs);
-	marked_costs = s->all_costs;
+	costs_move(&costs_before, &costs);
 	nr_fresh = 0;
 	t_marked = krp_time_now();
 	nr_lines++;
-	costs_free(&s->costs);
 	free(s->v);
 	free(s->total);
 	free(s->since);
 	free(s->slot);
 }
 
-static void print_json(const struct shown *s, bool final, const char *span, struct krp_lost lost)
+static void print_json(const struct shown *s, bool final, bool since, struct krp_lost lost)
 {
 	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array();
 	unsigned int i;
 
 	krp_json_lost(o, lost);
-	krp_json_text(o, "span", span);
+	krp_json_text(o, "span", since ? "interval" : "total");
 	krp_json_u64(o, "interval_ns", krp_time_now() - t_marked);
 	krp_json_u64(o, "runs_dropped", runs_dropped());
 	krp_json_u64(o, "runs_unread", s->unread);
 	krp_json_bool(o, "broken", broken);
-	costs_json(o, &s->costs);
+	costs_json(o, since ? &costs : &costs_before);
 	if (broke.st.head.run)
 		json_object_object_add(o, "broke", broke_json());
 	a = json_object_new_array();
@@ -749,8 +736,8 @@ static void print_text(const struct shown *s, bool since, struct krp_lost lost)
 	FILE *f = krp_text();
 
 	krp_setting_head(&setting, f, TEXT_WIDTH);
-	if (s->costs.nr)
-		print_costs(f, &s->costs);
+	if ((since ? &costs : &costs_before)->nr)
+		print_costs(f, since ? &costs : &costs_before);
 	if (s->nr) {
 		fprintf(f,
 			"\n%sfastreg = localinv + reminv + readinv + freed while valid + flushed + valid\n",
@@ -777,7 +764,6 @@ static void print_all(bool final)
 {
 	struct krp_lost lost = collect_lost();
 	bool since = !final && !krp_tool.opts.total;
-	const char *span = since ? "interval" : "total";
 	struct shown s;
 	unsigned int i;
 
@@ -787,7 +773,7 @@ static void print_all(bool final)
 			krp_die("out of memory");
 	}
 	if (krp_tool.opts.json)
-		print_json(&s, final, span, lost);
+		print_json(&s, final, since, lost);
 	else
 		print_text(&s, since, lost);
 	show_end(&s);

@@ -22,11 +22,10 @@ _Static_assert(STG_NR_TILES <= JOIN_COLS, "a join has too few columns");
 #define NR_SUMS (1 + KRPING_NR_ONCE + STG_NR_DISTS)
 
 struct account {
-	/* Counts and sums of all the time; minimum and maximum since the mark. */
+	/* What came since the last line. */
 	struct stg_account a;
-	struct krp_sum before[NR_SUMS]; /* as they were at the mark */
-	struct view *mark;		/* the run at the mark; NULL: no mark yet */
 	struct join join;
+	struct view *before;   /* all the time up to that line; NULL: there was none */
 	uint64_t slow;	       /* slow iterations */
 	uint64_t holes_before; /* holes before we attached */
 	uint64_t unmatched_before;
@@ -103,8 +102,6 @@ static struct account *account_of(uint32_t slot)
 		acc->a.dist[i].s.min = UINT64_MAX;
 		acc->a.dist[i].octave = NO_OCTAVE;
 	}
-	for (i = 0; i < NR_SUMS; i++)
-		acc->before[i].min = UINT64_MAX;
 	acc->join.t_tiled = s->t_first;
 	acc->peer = account_peer(slot);
 	/* The slot may have got another run since. */
@@ -115,21 +112,15 @@ static struct account *account_of(uint32_t slot)
 	return acc;
 }
 
-static void drop_mark(struct account *acc)
-{
-	if (acc->mark)
-		account_view_free(acc->mark);
-	free(acc->mark);
-	acc->mark = NULL;
-}
-
 static void forget(uint32_t slot)
 {
 	struct account *acc = accounts[slot];
 
 	if (!acc)
 		return;
-	drop_mark(acc);
+	if (acc->before)
+		account_view_free(acc->before);
+	free(acc->before);
 	free(acc->hists.bucket);
 	free(acc);
 	accounts[slot] = NULL;
@@ -441,24 +432,61 @@ void account_view_free(struct view *v)
 	v->hists.bucket = NULL;
 }
 
-/* Sets minimum and maximum to those of all the time. */
-static void whole_extremes(struct view *v, const struct account *acc)
+static void add_hists(struct stg_hists *to, const struct stg_hists *from)
 {
-	const struct krp_sum *b;
-	struct krp_sum *s;
-	unsigned int i;
+	unsigned int dist, row, i, nr;
+	uint64_t *bucket;
 
-	for (i = 0; i < NR_SUMS; i++) {
-		s = nth_sum(&v->a, i);
-		b = &acc->before[i];
-		if (b->count && b->min < s->min)
-			s->min = b->min;
-		if (b->count && b->max > s->max)
-			s->max = b->max;
+	for (dist = 0; dist < STG_NR_DISTS; dist++) {
+		for (row = 0; row < STG_ROWS; row++) {
+			nr = from->row_of[dist][row];
+			if (!nr)
+				continue;
+			bucket = row_of(to, dist, row);
+			for (i = 0; i < KRP_HIST_SUB; i++)
+				bucket[i] += from->bucket[(nr - 1) * KRP_HIST_SUB + i];
+		}
 	}
 }
 
-bool account_view(struct view *v, uint32_t slot, bool whole)
+/* Adds what came before: counts and distributions. The rest of v is as of now. */
+static void add_before(struct view *v, struct view *before)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < NR_SUMS; i++)
+		krp_sum_merge(nth_sum(&v->a, i), nth_sum(&before->a, i));
+	for (i = 0; i < STG_PHASES; i++)
+		v->a.early[i] += before->a.early[i];
+	v->a.anomalies += before->a.anomalies;
+	v->a.too_long_ns += before->a.too_long_ns;
+	v->join.overrun += before->join.overrun;
+	for (i = 0; i < JOIN_ROWS; i++) {
+		for (k = 0; k < JOIN_COLS; k++)
+			v->join.cell[i][k] += before->join.cell[i][k];
+	}
+	add_hists(&v->hists, &before->hists);
+}
+
+/* What runs count by themselves is of all the time. */
+static void since_line(struct view *v, const struct view *before)
+{
+	v->st.holes -= before->st.holes;
+	v->st.unmatched -= before->st.unmatched;
+	v->st.missed.told -= before->st.missed.told;
+	v->st.missed.ns -= before->st.missed.ns;
+	v->st.missed.whole -= before->st.missed.whole;
+	v->window -= before->window;
+}
+
+static void copy_account(struct view *v, const struct account *acc)
+{
+	v->a = acc->a;
+	v->join = acc->join;
+	copy_hists(&v->hists, &acc->hists);
+}
+
+bool account_view(struct view *v, struct view *since, uint32_t slot, bool whole)
 {
 	struct krp_followed *s = &follow.slot[slot];
 	struct account *acc = account_of(slot);
@@ -477,106 +505,46 @@ bool account_view(struct view *v, uint32_t slot, bool whole)
 	v->st.unmatched = r.unmatched - acc->unmatched_before;
 	v->st.slow = acc->slow;
 	v->st.missed = krp_follow_missed(s);
-	v->a = acc->a;
-	whole_extremes(v, acc);
-	v->join = acc->join;
 	v->peer = acc->peer;
-	copy_hists(&v->hists, &acc->hists);
-	v->tiled = sum_of_pieces(&v->a) + v->st.missed.ns;
 	v->window = s->t_end - s->t_first;
+	if (since) {
+		*since = *v;
+		since->since = true;
+		copy_account(since, acc);
+		if (acc->before)
+			since_line(since, acc->before);
+		since->tiled = sum_of_pieces(&since->a) + since->st.missed.ns;
+	}
+	copy_account(v, acc);
+	if (acc->before)
+		add_before(v, acc->before);
+	v->tiled = sum_of_pieces(&v->a) + v->st.missed.ns;
 	return true;
 }
 
-static void sub_hists(struct stg_hists *h, const struct stg_hists *before)
-{
-	unsigned int dist, row, i, nr;
-	uint64_t *to;
-
-	for (dist = 0; dist < STG_NR_DISTS; dist++) {
-		for (row = 0; row < STG_ROWS; row++) {
-			nr = before->row_of[dist][row];
-			if (!nr)
-				continue;
-			to = row_of(h, dist, row);
-			for (i = 0; i < KRP_HIST_SUB; i++)
-				to[i] -= before->bucket[(nr - 1) * KRP_HIST_SUB + i];
-		}
-	}
-}
-
-static void sub_sums(struct view *since, struct account *acc)
-{
-	struct krp_sum *s, *own, *was;
-	unsigned int i;
-
-	for (i = 0; i < NR_SUMS; i++) {
-		s = nth_sum(&since->a, i);
-		was = nth_sum(&acc->mark->a, i);
-		own = nth_sum(&acc->a, i);
-		s->count -= was->count;
-		s->sum -= was->sum;
-		s->min = own->min;
-		s->max = own->max;
-	}
-}
-
-void account_since(struct view *since, const struct view *total, uint32_t slot)
+void account_line(uint32_t slot, struct view *total)
 {
 	struct account *acc = account_of(slot);
-	const struct view *mark = acc->mark;
-	unsigned int i, k;
-
-	*since = *total;
-	since->since = true;
-	copy_hists(&since->hists, &total->hists);
-	if (!mark)
-		return;
-	sub_hists(&since->hists, &mark->hists);
-	sub_sums(since, acc);
-	for (i = 0; i < STG_PHASES; i++)
-		since->a.early[i] -= mark->a.early[i];
-	since->a.anomalies -= mark->a.anomalies;
-	since->a.too_long_ns -= mark->a.too_long_ns;
-	since->st.holes -= mark->st.holes;
-	since->st.unmatched -= mark->st.unmatched;
-	since->st.missed.told -= mark->st.missed.told;
-	since->st.missed.ns -= mark->st.missed.ns;
-	since->st.missed.whole -= mark->st.missed.whole;
-	since->tiled -= mark->tiled;
-	since->window -= mark->window;
-	since->join.overrun -= mark->join.overrun;
-	for (i = 0; i < JOIN_ROWS; i++) {
-		for (k = 0; k < JOIN_COLS; k++)
-			since->join.cell[i][k] -= mark->join.cell[i][k];
-	}
-}
-
-void account_mark(uint32_t slot, struct view *total)
-{
-	struct account *acc = account_of(slot);
-	struct krp_sum *s, *b;
+	struct krp_sum *s;
 	unsigned int i;
 
-	drop_mark(acc);
-	acc->mark = malloc(sizeof(*acc->mark));
-	if (!acc->mark)
+	if (acc->before)
+		account_view_free(acc->before);
+	else
+		acc->before = malloc(sizeof(*acc->before));
+	if (!acc->before)
 		krp_die("out of memory");
-	*acc->mark = *total;
+	*acc->before = *total;
 	total->hists.bucket = NULL;
 	for (i = 0; i < NR_SUMS; i++) {
 		s = nth_sum(&acc->a, i);
-		b = &acc->before[i];
-		b->count = s->count;
-		b->sum = s->sum;
-		if (!s->count)
-			continue;
-		if (s->min < b->min)
-			b->min = s->min;
-		if (s->max > b->max)
-			b->max = s->max;
-		s->min = UINT64_MAX;
-		s->max = 0;
+		*s = (struct krp_sum){ .min = UINT64_MAX };
 	}
+	memset(acc->a.early, 0, sizeof(acc->a.early));
+	acc->a.anomalies = acc->a.too_long_ns = acc->join.overrun = 0;
+	memset(acc->join.cell, 0, sizeof(acc->join.cell));
+	if (acc->hists.nr)
+		memset(acc->hists.bucket, 0, acc->hists.nr * ROW_BYTES);
 }
 
 void account_join(void)

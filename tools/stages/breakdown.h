@@ -79,19 +79,14 @@ uint32_t account_peer(uint32_t slot);
 unsigned int account_what(uint32_t slot, uint64_t seg);
 /*
  * Fills in a view, except info: the run in a slot, as it was told. whole: it has ended,
- * and all its records were read since; else it goes on, for us. false: its state was
- * written at each attempt to read it.
+ * and all its records were read since; else it goes on, for us. since: a second view, of what
+ * came since the last line; may be NULL. false: its state was written at each attempt to read it.
  */
-bool account_view(struct view *v, uint32_t slot, bool whole);
+bool account_view(struct view *v, struct view *since, uint32_t slot, bool whole);
+/* A line has shown the run in a slot, whose view this was: it takes over the histograms. */
+void account_line(uint32_t slot, struct view *total);
 /* Lays the waits of all runs over their peers' time lines, as far as these have come. */
 void account_join(void);
-/*
- * Sets since to the part of total, the present view of the run in a slot, that
- * came since the mark: to all of it if there is no mark. A mark is a view that
- * was printed; account_mark() takes over its numbers.
- */
-void account_since(struct view *since, const struct view *total, uint32_t slot);
-void account_mark(uint32_t slot, struct view *total);
 void account_view_free(struct view *v);
 /* A histogram of a view; valid until the next one is asked for. */
 const struct krp_hist *account_hist(const struct view *v, unsigned int dist);

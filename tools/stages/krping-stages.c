@@ -108,18 +108,20 @@ bool wanted(uint32_t run, uint32_t peer)
 }
 
 /* whole: the run has ended, and all that is known of it was read. */
-static enum krp_taken view_read(struct view *v, uint32_t slot, bool whole)
+static enum krp_taken view_read(struct view *v, struct view *since, uint32_t slot, bool whole)
 {
 	const struct krp_run_info *info;
 	const struct krp_head *head;
 
 	memset(v, 0, sizeof(*v));
-	if (!account_view(v, slot, whole))
+	if (!account_view(v, since, slot, whole))
 		return KRP_TORN;
 	head = &v->st.head;
 	info = krp_runs_find(&runs, head->run);
 	if (!krp_filter(info) || !wanted(head->run, v->peer)) {
 		account_view_free(v);
+		if (since)
+			account_view_free(since);
 		return KRP_FILTERED;
 	}
 	if (info)
@@ -127,8 +129,13 @@ static enum krp_taken view_read(struct view *v, uint32_t slot, bool whole)
 	else
 		krp_told_info(&v->info, head);
 	/* Compare two measurements: the clock of the module, and the sum of all pieces. */
-	if (was_seen_whole(v))
+	if (was_seen_whole(v)) {
+		if (since)
+			since->window += head->duration_ns - v->window;
 		v->window = head->duration_ns;
+	}
+	if (since)
+		since->info = v->info;
 	return KRP_TAKEN;
 }
 
@@ -140,7 +147,7 @@ static bool has_intervals(void)
 
 static void print_all(bool final);
 
-static void keep(const struct view *v, uint32_t slot)
+static void keep(const struct view *v, const struct view *since)
 {
 	struct ended *e;
 
@@ -157,10 +164,8 @@ static void keep(const struct view *v, uint32_t slot)
 		account_view_free(&e->since);
 	}
 	e = krp_kept_add(&ended);
-	memset(&e->since, 0, sizeof(e->since));
 	e->total = *v;
-	if (has_intervals())
-		account_since(&e->since, v, slot);
+	e->since = *since;
 	nr_fresh++;
 }
 
@@ -180,11 +185,11 @@ static void runs_ready(void)
 static enum krp_taken take_run(uint32_t slot)
 {
 	enum krp_taken taken;
-	struct view v;
+	struct view v, since = { 0 };
 
-	taken = view_read(&v, slot, true);
+	taken = view_read(&v, has_intervals() ? &since : NULL, slot, true);
 	if (taken == KRP_TAKEN)
-		keep(&v, slot);
+		keep(&v, &since);
 	return taken;
 }
 
@@ -1021,7 +1026,8 @@ static void show_running(struct shown *s, bool final, bool since)
 		/* A run that has just ended is left to the next line, so that it is shown once. */
 		if (!account_run(slot) || (krp_follow_ended(account_follow(), slot) && !final))
 			continue;
-		switch (view_read(&s->now[s->running], slot, false)) {
+		switch (view_read(&s->now[s->running], since ? &s->now_since[s->running] : NULL,
+				  slot, false)) {
 		case KRP_TORN:
 			s->unread++;
 			break;
@@ -1029,8 +1035,6 @@ static void show_running(struct shown *s, bool final, bool since)
 			break;
 		case KRP_TAKEN:
 			s->slot[s->running] = slot;
-			if (since)
-				account_since(&s->now_since[s->running], &s->now[s->running], slot);
 			s->total[s->nr] = &s->now[s->running];
 			s->v[s->nr] = since ? &s->now_since[s->running] : s->total[s->nr];
 			s->nr++;
@@ -1080,7 +1084,7 @@ static void show_end(struct shown *s, bool since)
 
 	for (i = 0; i < s->running; i++) {
 		if (has_intervals())
-			account_mark(s->slot[i], &s->now[i]);
+			account_line(s->slot[i], &s->now[i]);
 		account_view_free(&s->now[i]);
 		account_view_free(&s->now_since[i]);
 	}
