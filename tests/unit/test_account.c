@@ -159,7 +159,7 @@ static uint64_t line(bool whole)
 
 	krp_follow_read(account_follow());
 	assert_true(account_view(&total, &since, 0, whole));
-	are("1 0", since.since, total.since);
+	are("1 0", since.run.since, total.run.since);
 	for (k = 0; k < NR_KINDS; k++) {
 		check_view(&since, k, values[k].begin);
 		check_view(&total, k, 0);

@@ -4,17 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/kept.h"
 #include "../lib/probe.h"
-#include "../lib/reader.h"
+#include "../lib/display.h"
 #include "../lib/told.h"
 #include "../lib/tool.h"
 #include "collect.h"
-
-/* Runs that have ended and are still shown in the summary. */
-#define KEEP	   1024
-/* The width of lines that can be cut, to be read on a terminal of 80 columns. */
-#define TEXT_WIDTH 79
 
 /*
  * The ledger of a run: the counts of all the time, or of an interval. In both
@@ -22,8 +16,8 @@
  * now.
  */
 struct balance {
+	struct krp_view run;
 	struct mr_run st;
-	struct krp_run_info info;
 	uint64_t valid_before; /* st.valid when the interval began; 0 for all the time */
 	uint64_t done_flushed;
 	struct krp_totals missed; /* what was overwritten before it was read */
@@ -32,28 +26,18 @@ struct balance {
 	char comm[KRP_ESCAPED(KRP_COMM_LEN)]; /* of the process that wrote the command; escaped */
 };
 
-/* A run that has ended. */
-struct ended {
-	struct balance total, since;
-};
-
 static const char *const cost_names[] = { "map", "post", "done" };
 static const char *const inv_names[] = { "LOCAL_INV", "SEND_WITH_INV", "READ_WITH_INV" };
 static const char *const region_names[] = { "-", "-", "FREE", "VALID", "FREED" };
 
 static struct krp_runs runs;
-static struct krp_setting setting;
-static struct krp_kept ended;
-static unsigned long nr_seen_ended;
-static unsigned int nr_fresh; /* the last ended runs, which are in no line yet */
 /* Of the runs that are shown: since the last line, and all the time before that. */
 static struct costs costs, costs_before;
-/* When the last line was printed: by slot the ledgers of runs. */
+/* By slot, the ledgers of runs when the last line was printed. */
 static struct balance *marks;
-static uint64_t t_marked;
-static unsigned long nr_lines;
 static bool broken;
 static bool keys, watch;
+static struct krp_display display;
 /* The first run whose ledger was wrong. */
 static struct balance broke;
 
@@ -78,12 +62,12 @@ static uint64_t oddities(const struct mr_run *st)
  */
 static void judge(const struct balance *b)
 {
-	bool is_broken = !b->st.head.late && !b->gap && (b->off || oddities(&b->st));
+	bool is_broken = !b->run.head.late && !b->gap && (b->off || oddities(&b->st));
 
 	broken |= is_broken;
 	if (is_broken)
 		krp_tool.status = KRP_EXIT_BROKEN;
-	if ((is_broken || (watch && b->st.bad && !b->gap)) && !broke.st.head.run)
+	if ((is_broken || (watch && b->st.bad && !b->gap)) && !broke.run.head.run)
 		broke = *b;
 }
 
@@ -94,7 +78,8 @@ static void sub_balance(struct balance *since, const struct balance *total, uint
 	struct mr_run *st = &since->st;
 
 	*since = *total;
-	if (mark->st.head.run != st->head.run)
+	since->run.since = true;
+	if (mark->run.head.run != total->run.head.run)
 		return;
 	since->valid_before = mark->st.valid;
 	since->done_flushed -= mark->done_flushed;
@@ -123,14 +108,14 @@ static void read_comm(struct balance *b)
 	size_t len;
 	FILE *f;
 
-	if (*b->st.head.comm) {
-		krp_escape(b->comm, sizeof(b->comm), b->st.head.comm, KRP_COMM_LEN);
+	if (*b->run.head.comm) {
+		krp_escape(b->comm, sizeof(b->comm), b->run.head.comm, KRP_COMM_LEN);
 		return;
 	}
 	strcpy(b->comm, "?");
-	if (!b->info.pid)
+	if (!b->run.info.pid)
 		return;
-	snprintf(path, sizeof(path), "/proc/%u/comm", b->info.pid);
+	snprintf(path, sizeof(path), "/proc/%u/comm", b->run.info.pid);
 	f = fopen(path, "re");
 	if (!f)
 		return;
@@ -141,92 +126,35 @@ static void read_comm(struct balance *b)
 	fclose(f);
 }
 
-/* What is known of the run in a slot; NULL: nothing. */
-static const struct krp_run_info *info_of(uint32_t slot)
+static bool view(void *total, void *since, uint32_t slot, bool whole)
 {
-	const struct krp_run_info *info = krp_runs_find(&runs, collect_run(slot));
-	const struct balance *mark = &marks[slot];
-
-	/* /proc may have forgotten it already. */
-	if (!info && mark->info.id && mark->st.head.run == collect_run(slot))
-		info = &mark->info;
-	return info;
-}
-
-/* whole: the run has ended, and all that is known of it was read. */
-static enum krp_taken read_run(struct balance *b, uint32_t slot, bool whole)
-{
-	uint32_t run = collect_run(slot);
-	const struct krp_run_info *info = info_of(slot);
-	const struct krp_head *head = &b->st.head;
+	struct balance *b = total;
 	struct collected c;
 
-	if (!krp_shows(run, info))
-		return KRP_FILTERED;
-	memset(b, 0, sizeof(*b));
-	if (info)
-		b->info = *info;
 	if (!collect_get(&c, slot, whole))
-		return KRP_TORN;
+		return false;
+	b->run.head = c.st.head;
 	b->st = c.st;
 	b->done_flushed = c.done_flushed;
 	b->missed = c.missed;
 	b->gap = c.gap;
-	if (!info)
-		krp_told_info(&b->info, head);
+	if (!b->run.info.id)
+		krp_told_info(&b->run.info, &b->run.head);
 	b->off = off_balance(b);
-	if (!b->info.pid)
-		b->info.pid = head->pid;
+	if (!b->run.info.pid)
+		b->run.info.pid = b->run.head.pid;
 	if (keys)
 		read_comm(b);
-	return KRP_TAKEN;
-}
-
-static void print_all(bool final);
-
-static void keep(const struct balance *b, uint32_t slot)
-{
-	struct ended *e;
-
-	nr_seen_ended++;
 	judge(b);
-	/* The oldest ended run is in no line yet and is about to be dropped: print a line now. */
-	if (krp_tool.opts.interval && nr_fresh == KEEP)
-		print_all(false);
-	e = krp_kept_add(&ended);
-	e->total = *b;
-	sub_balance(&e->since, b, slot);
-	nr_fresh++;
+	collect_costs(&costs, slot);
+	if (since)
+		sub_balance(since, b, slot);
+	return true;
 }
 
-static enum krp_taken take_run(uint32_t slot)
+static void line(uint32_t slot, void *total)
 {
-	enum krp_taken taken;
-	struct balance b;
-
-	taken = read_run(&b, slot, true);
-	if (taken == KRP_TORN)
-		return taken;
-	if (taken == KRP_TAKEN) {
-		keep(&b, slot);
-		collect_costs(&costs, slot);
-	}
-	marks[slot].st.head.run = 0;
-	return taken;
-}
-
-static unsigned long nr_running(void)
-{
-	unsigned long n = 0;
-	uint32_t slot, run;
-
-	for (slot = 0; slot < collect_slots(); slot++) {
-		run = collect_run(slot);
-		if (run && (!krp_tool.opts.run || krp_tool.opts.run == run) &&
-		    krp_filter(krp_runs_find(&runs, run)))
-			n++;
-	}
-	return n;
+	marks[slot] = *(struct balance *)total;
 }
 
 /* Of a time what it took on average, and two more figures. */
@@ -327,7 +255,7 @@ static void print_oddities(FILE *f, const char *who, const struct balance *b)
 			who, st->not_followed, MR_REGIONS);
 }
 
-static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
+static void print_balances(FILE *f, void *const *v, unsigned int nr)
 {
 	/* clang-format off */
 	struct krp_table t = { .col = {
@@ -340,7 +268,8 @@ static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 	char who[32];
 
 	for (i = 0; i < nr; i++) {
-		const struct mr_run *st = &b[i]->st;
+		const struct balance *b = v[i];
+		const struct mr_run *st = &b->st;
 		const uint64_t counts[] = {
 			st->fastreg + st->valid_at_attach,
 			st->localinv,
@@ -352,27 +281,28 @@ static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 			oddities(st),
 		};
 
-		krp_cell(&t, "%u", st->head.run);
-		krp_cell(&t, "%s", b[i]->info.role);
+		krp_cell(&t, "%u", b->run.head.run);
+		krp_cell(&t, "%s", b->run.info.role);
 		for (k = 0; k < sizeof(counts) / sizeof(*counts); k++)
 			krp_cell(&t, "%s", krp_count(counts[k]).s);
-		krp_cell(&t, b[i]->off ? "%+" PRId64 : "ok", b[i]->off);
+		krp_cell(&t, b->off ? "%+" PRId64 : "ok", b->off);
 	}
 	krp_table_print(f, &t, 0);
 	for (i = 0; i < nr; i++) {
-		const struct mr_run *st = &b[i]->st;
+		const struct balance *b = v[i];
+		const struct mr_run *st = &b->st;
 
-		if (krp_run_label(&b[i]->info))
-			fprintf(f, "run %u: name %s\n", st->head.run, b[i]->info.name);
-		if (st->head.late)
+		if (krp_run_label(&b->run.info))
+			fprintf(f, "run %u: name %s\n", b->run.head.run, b->run.info.name);
+		if (b->run.head.late)
 			fprintf(f,
 				"run %u: was there before us, with %llu valid keys that count here as FASTREG\n",
-				st->head.run, st->valid_at_attach);
-		snprintf(who, sizeof(who), "run %u", st->head.run);
-		print_oddities(f, who, b[i]);
-		if (b[i]->missed.told)
+				b->run.head.run, st->valid_at_attach);
+		snprintf(who, sizeof(who), "run %u", b->run.head.run);
+		print_oddities(f, who, b);
+		if (b->missed.told)
 			fprintf(f, "%s: %" PRIu64 " iterations not seen, %s in all: no verdict\n",
-				who, b[i]->missed.whole, krp_ns(b[i]->missed.ns).s);
+				who, b->missed.whole, krp_ns(b->missed.ns).s);
 	}
 }
 
@@ -382,7 +312,7 @@ static uint64_t age(const struct mr_region *g, uint64_t now)
 	return g->t && now > g->t ? now - g->t : 0;
 }
 
-static void print_keys(FILE *f, struct balance *const *b, unsigned int nr)
+static void print_keys(FILE *f, void *const *v, unsigned int nr)
 {
 	/* clang-format off */
 	struct krp_table t = { .col = {
@@ -395,19 +325,21 @@ static void print_keys(FILE *f, struct balance *const *b, unsigned int nr)
 
 	fputc('\n', f);
 	for (i = 0; i < nr; i++) {
+		const struct balance *b = v[i];
+
 		for (k = 0; k < MR_REGIONS; k++) {
-			const struct mr_region *g = &b[i]->st.region[k];
+			const struct mr_region *g = &b->st.region[k];
 
 			if (g->state == MR_REGION_UNUSED)
 				continue;
-			krp_cell(&t, "%u", b[i]->st.head.run);
-			krp_cell(&t, "%s", b[i]->info.role);
+			krp_cell(&t, "%u", b->run.head.run);
+			krp_cell(&t, "%s", b->run.info.role);
 			krp_cell(&t, "%u", g->id);
 			krp_cell(&t, g->key ? "0x%08x" : "-", g->key);
 			krp_cell(&t, "%s", region_names[g->state]);
 			krp_cell(&t, g->pages ? "%u" : "-", g->pages);
 			krp_cell(&t, "%s", g->t ? krp_ns(age(g, now)).s : "-");
-			krp_cell(&t, "%s/%u", b[i]->comm, b[i]->info.pid);
+			krp_cell(&t, "%s/%u", b->comm, b->run.info.pid);
 		}
 	}
 	krp_table_print(f, &t, 0);
@@ -476,7 +408,7 @@ static json_object *broke_json(void)
 	char text[160];
 
 	bad_text(&broke, text, sizeof(text));
-	krp_json_u64(o, "run", broke.st.head.run);
+	krp_json_u64(o, "run", broke.run.head.run);
 	if (has_mr_ids())
 		krp_json_u64(o, "mr_id", broke.st.bad_id);
 	else
@@ -487,17 +419,16 @@ static json_object *broke_json(void)
 	return o;
 }
 
-/* With --watch, judges running runs, too; a run that has ended is judged when it is reaped. */
+/* With --watch, also looks at running runs, which view() judges. */
 static void look(void)
 {
 	struct balance b;
 	uint32_t slot;
 
 	collect_tidy();
-	for (slot = 0; watch && !broke.st.head.run && slot < collect_slots(); slot++) {
-		if (collect_run(slot) && !krp_follow_ended(collect_follow(), slot) &&
-		    read_run(&b, slot, false) == KRP_TAKEN)
-			judge(&b);
+	for (slot = 0; watch && !broke.run.head.run && slot < collect_slots(); slot++) {
+		if (collect_run(slot) && !krp_follow_ended(collect_follow(), slot))
+			krp_display_view(&display, &b, slot);
 	}
 }
 
@@ -536,21 +467,20 @@ static void missed_json(json_object *o, const struct balance *b)
 static json_object *balance_json(const struct balance *b)
 {
 	json_object *o = json_object_new_object();
-	const struct mr_run *st = &b->st;
 
-	krp_json_u64(o, "run", st->head.run);
-	krp_json_text(o, "role", b->info.role);
-	krp_json_text(o, "test", b->info.test);
-	krp_json_text(o, "dev", b->info.dev);
-	krp_json_u64(o, "qp", b->info.qp);
-	krp_json_bool(o, "ended", st->head.state == KRP_SLOT_ENDED);
-	krp_json_bool(o, "attached_late", st->head.late);
-	krp_json_s64(o, "errno", -st->head.err);
+	krp_json_u64(o, "run", b->run.head.run);
+	krp_json_text(o, "role", b->run.info.role);
+	krp_json_text(o, "test", b->run.info.test);
+	krp_json_text(o, "dev", b->run.info.dev);
+	krp_json_u64(o, "qp", b->run.info.qp);
+	krp_json_bool(o, "ended", b->run.head.state == KRP_SLOT_ENDED);
+	krp_json_bool(o, "attached_late", b->run.head.late);
+	krp_json_s64(o, "errno", -b->run.head.err);
 	counts_json(o, b, !b->off);
-	krp_json_text(o, "name", krp_run_label(&b->info) ?: "-");
+	krp_json_text(o, "name", krp_run_label(&b->run.info) ?: "-");
 	missed_json(o, b);
 	if (keys) {
-		krp_json_u64(o, "pid", b->info.pid);
+		krp_json_u64(o, "pid", b->run.info.pid);
 		krp_json_text(o, "comm", b->comm);
 		json_object_object_add(o, "keys", keys_json(b));
 	}
@@ -588,12 +518,6 @@ static json_object *cost_json(const struct cost *c)
 	return o;
 }
 
-/* Runs that are in no list: too many have ended, or it ended unseen. */
-static unsigned long runs_dropped(void)
-{
-	return ended.dropped + collect_unseen();
-}
-
 static void costs_json(json_object *o, const struct costs *c)
 {
 	json_object *a = json_object_new_array();
@@ -610,184 +534,61 @@ static void costs_json(json_object *o, const struct costs *c)
 	json_object_object_add(o, "invalidations", a);
 }
 
-static int by_run(const void *a, const void *b)
+/* Those of a line; the caller moves them to the others when it has printed them. */
+static const struct costs *costs_of(const struct krp_shown *s)
 {
-	uint32_t l = (*(const struct balance *const *)a)->st.head.run;
-	uint32_t r = (*(const struct balance *const *)b)->st.head.run;
-
-	return (l > r) - (l < r);
-}
-
-/* What one display prints: ended runs, running runs, and the costs of all runs. */
-struct shown {
-	struct balance **v; /* by id */
-	unsigned int nr;
-	struct balance *total, *since; /* of running runs */
-	uint32_t *slot; /* and their slots; at first those of all that may be shown */
-	unsigned int running, followed;
-	unsigned long unread; /* runs whose state was written during each attempt to read it */
-};
-
-/* Adds the runs that have ended: all, or those that are in no line yet. */
-static void show_ended(struct shown *s, bool all, bool since)
-{
-	unsigned int i = all ? 0 : ended.nr - (nr_fresh < ended.nr ? nr_fresh : ended.nr);
-	struct ended *e;
-
-	for (; i < ended.nr; i++) {
-		e = krp_kept_at(&ended, i);
-		s->v[s->nr++] = since ? &e->since : &e->total;
-	}
-}
-
-static void show_running(struct shown *s, bool since)
-{
-	enum krp_taken taken;
-	struct balance *b;
-	unsigned int i;
-	uint32_t slot;
-
-	for (i = 0; i < s->followed; i++) {
-		slot = s->slot[i];
-		if (!collect_run(slot))
-			continue;
-		b = &s->total[s->running];
-		taken = read_run(b, slot, false);
-		if (taken == KRP_FILTERED)
-			continue;
-		/* A run that has just ended goes on in this line, with its costs. */
-		collect_costs(&costs, slot);
-		if (taken == KRP_TORN) {
-			s->unread++;
-			continue;
-		}
-		judge(b);
-		s->slot[s->running] = slot;
-		if (since)
-			sub_balance(&s->since[s->running], b, slot);
-		s->v[s->nr++] = since ? &s->since[s->running] : b;
-		s->running++;
-	}
-}
-
-static void show_begin(struct shown *s, bool final, bool since)
-{
-	memset(s, 0, sizeof(*s));
-	krp_watch_info(collect_watch(), &runs);
-	s->slot = calloc(collect_slots(), sizeof(*s->slot));
-	if (!s->slot)
-		krp_die("out of memory");
-	s->followed = krp_follow_slots(collect_follow(), s->slot);
-	/* To clear as much as all slots may need would take longer than all the rest. */
-	s->v = calloc(KEEP + s->followed + 1, sizeof(*s->v));
-	s->total = calloc(s->followed + 1, sizeof(*s->total));
-	s->since = calloc(s->followed + 1, sizeof(*s->since));
-	if (!s->v || !s->total || !s->since)
-		krp_die("out of memory");
-	show_ended(s, final, since);
-	show_running(s, since);
-	qsort(s->v, s->nr, sizeof(*s->v), by_run);
-	/* A line of all the time is one, too, so what came since is none of the next one's. */
-	if (!since)
-		costs_move(&costs_before, &costs);
-}
-
-/* The next interval begins here. */
-static void show_end(struct shown *s)
-{
-	unsigned int i;
-
-	for (i = 0; i < s->running; i++)
-		marks[s->slot[i]] = s->total[i];
+	if (s->since)
+		return &costs;
 	costs_move(&costs_before, &costs);
-	nr_fresh = 0;
-	t_marked = krp_time_now();
-	nr_lines++;
-	free(s->v);
-	free(s->total);
-	free(s->since);
-	free(s->slot);
+	return &costs_before;
 }
 
-static void print_json(const struct shown *s, bool final, bool since, struct krp_lost lost)
+static void print_json(json_object *o, const struct krp_shown *s)
 {
-	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array();
+	json_object *a = json_object_new_array();
 	unsigned int i;
 
-	krp_json_lost(o, lost);
-	krp_json_text(o, "span", since ? "interval" : "total");
-	krp_json_u64(o, "interval_ns", krp_time_now() - t_marked);
-	krp_json_u64(o, "runs_dropped", runs_dropped());
-	krp_json_u64(o, "runs_unread", s->unread);
-	krp_json_bool(o, "broken", broken);
-	costs_json(o, since ? &costs : &costs_before);
-	if (broke.st.head.run)
+	costs_json(o, costs_of(s));
+	costs_move(&costs_before, &costs);
+	if (broke.run.head.run)
 		json_object_object_add(o, "broke", broke_json());
-	a = json_object_new_array();
 	for (i = 0; i < s->nr; i++)
 		json_object_array_add(a, balance_json(s->v[i]));
 	json_object_object_add(o, "runs", a);
-	krp_setting_add(&setting, o, final);
-	krp_json_emit(stdout, o);
 }
 
-static void print_text(const struct shown *s, bool since, struct krp_lost lost)
+static void print_text(FILE *f, const struct krp_shown *s)
 {
-	FILE *f = krp_text();
+	const struct costs *c = costs_of(s);
 
-	krp_setting_head(&setting, f, TEXT_WIDTH);
-	if ((since ? &costs : &costs_before)->nr)
-		print_costs(f, since ? &costs : &costs_before);
+	if (c->nr)
+		print_costs(f, c);
+	costs_move(&costs_before, &costs);
 	if (s->nr) {
 		fprintf(f,
 			"\n%sfastreg = localinv + reminv + readinv + freed while valid + flushed + valid\n",
-			since ? "was valid + " : "");
+			s->since ? "was valid + " : "");
 		print_balances(f, s->v, s->nr);
 		if (keys)
 			print_keys(f, s->v, s->nr);
 	} else {
-		fputs(since ? "no runs in this interval\n" :
+		fputs(s->since ?
+			      "no runs in this interval\n" :
 			      "no registrations seen: start \"krping server\", and \"krping client\"\n",
 		      f);
 	}
-	if (s->unread)
-		fprintf(f, "runs that did not hold still to be read: %lu\n", s->unread);
-	if (runs_dropped())
-		fprintf(f, "%s%lu runs that ended before the last %u\n",
-			since ? "the summary will not list " : "not listed: ", runs_dropped(),
-			KEEP);
-	fprintf(f, "runs %u, lost events %s\n\n", s->nr, krp_lost_text(lost));
-	krp_show(false);
+	krp_shown_foot(f, s, collect_lost());
+	fputc('\n', f);
 }
 
-static void print_all(bool final)
+static bool is_broken(void)
 {
-	struct krp_lost lost = collect_lost();
-	bool since = !final && !krp_tool.opts.total;
-	struct shown s;
-	unsigned int i;
-
-	show_begin(&s, final, since);
-	for (i = 0; i < s.nr; i++) {
-		if (!krp_setting_run(&setting, &s.v[i]->info))
-			krp_die("out of memory");
-	}
-	if (krp_tool.opts.json)
-		print_json(&s, final, since, lost);
-	else
-		print_text(&s, since, lost);
-	show_end(&s);
+	return broken;
 }
 
-static void print_interval(void)
+static bool is_done(void)
 {
-	print_all(false);
-}
-
-static bool all_done(void)
-{
-	return (watch && broke.st.head.run) ||
-	       krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended);
+	return watch && broke.run.head.run;
 }
 
 enum {
@@ -848,39 +649,37 @@ int main(int argc, char **argv)
 	krp_probe_init();
 	collect_open(has_mr_ids());
 	marks = calloc(collect_slots(), sizeof(*marks));
-	if (!marks || krp_kept_init(&ended, KEEP, sizeof(struct ended)))
+	if (!marks)
 		krp_die("out of memory");
-	t_marked = krp_time_now();
 	/* Read the finished runs now: later readings ask only for the others. */
 	krp_runs_read(&runs);
-	krp_setting_open(&setting, "");
 	krp_note("Tracing krping's memory registrations... Ctrl-C to end.");
 
-	krp_reader_run(&(struct krp_reader){
+	display = (struct krp_display){
 		.watch = collect_watch(),
 		.follow = collect_follow(),
 		.runs = &runs,
-		.setting = &setting,
-		.take = take_run,
+		.size = sizeof(struct balance),
+		.view = view,
+		.line = line,
+		.json = print_json,
+		.text = print_text,
+		.lost = collect_lost,
+		.broken = is_broken,
 		.look = look,
-		.print = print_interval,
-		.done = all_done,
-	});
-	/* Print what came since the last line; if there was no line, the summary has it all. */
-	if (nr_lines && !krp_tool.opts.total)
-		print_all(false);
-	print_all(true);
+		.done = is_done,
+	};
+	krp_display_run(&display);
 	/* With -j the last object has reported it. */
-	if (broke.st.head.run && !krp_tool.opts.json) {
+	if (broke.run.head.run && !krp_tool.opts.json) {
 		bad_text(&broke, text, sizeof(text));
-		krp_error("run %u, %s", broke.st.head.run, text);
+		krp_error("run %u, %s", broke.run.head.run, text);
 	}
 	if (broken && !krp_tool.opts.json)
 		krp_error("%s (lost events: %s)",
 			  broke.off ? "registrations and invalidations do not balance" :
 				      "keys were registered or invalidated that should not be",
 			  krp_lost_text(collect_lost()));
-	krp_setting_close(&setting);
 	collect_close();
-	return broken || broke.st.head.run ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
+	return broken || broke.run.head.run ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

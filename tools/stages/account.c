@@ -498,9 +498,9 @@ bool account_view(struct view *v, struct view *since, uint32_t slot, bool whole)
 		return false;
 	if (whole)
 		krp_follow_end(s, &r);
-	v->st.head = r.head;
-	v->st.head.state = whole ? KRP_SLOT_ENDED : KRP_SLOT_RUNNING;
-	v->st.head.late = s->late;
+	v->run.head = r.head;
+	v->run.head.state = whole ? KRP_SLOT_ENDED : KRP_SLOT_RUNNING;
+	v->run.head.late = s->late;
 	v->st.holes = r.holes - acc->holes_before;
 	v->st.unmatched = r.unmatched - acc->unmatched_before;
 	v->st.slow = acc->slow;
@@ -509,7 +509,7 @@ bool account_view(struct view *v, struct view *since, uint32_t slot, bool whole)
 	v->window = s->t_end - s->t_first;
 	if (since) {
 		*since = *v;
-		since->since = true;
+		since->run.since = true;
 		copy_account(since, acc);
 		if (acc->before)
 			since_line(since, acc->before);

@@ -3,7 +3,7 @@
 #ifndef KRP_STAGES_BREAKDOWN_H
 #define KRP_STAGES_BREAKDOWN_H
 
-#include "../lib/follow.h"
+#include "../lib/display.h"
 #include "../lib/tool.h"
 #include "dists.h"
 #include "join.h"
@@ -23,25 +23,23 @@ struct stg_hists {
 
 /* What is known of a run beside its account. */
 struct stages_run {
-	struct krp_head head; /* "late" also if it began before this tool did */
-	uint64_t holes;	      /* how often the event before another one was not seen */
-	uint64_t unmatched;   /* iterations out of order */
-	uint64_t slow;	      /* slow iterations */
+	uint64_t holes;	    /* how often the event before another one was not seen */
+	uint64_t unmatched; /* iterations out of order */
+	uint64_t slow;	    /* slow iterations */
 	/* What was overwritten before we read it. */
 	struct krp_totals missed;
 };
 
 /* A run as it is shown. */
 struct view {
+	struct krp_view run;
 	struct stages_run st;
 	struct stg_account a;
 	struct stg_hists hists;
 	struct join join;
-	uint32_t peer;		  /* the peer's run; 0: none on this host, or not known */
-	struct krp_run_info info; /* zeroes if /proc does not know it */
-	uint64_t tiled;		  /* the sum of all phases, and of what was missed */
-	uint64_t window;	  /* what tiled has to be */
-	bool since;		  /* the view is of an interval, and not of all the time */
+	uint32_t peer;	 /* the peer's run; 0: none on this host, or not known */
+	uint64_t tiled;	 /* the sum of all phases, and of what was missed */
+	uint64_t window; /* what tiled has to be */
 };
 
 extern struct krp_watch watch;
@@ -52,7 +50,7 @@ bool thread_polls(const struct krp_run_info *info);
 /* The name of what a tile of a run says, in two parts; stage may be "". */
 void tile_names(const struct view *v, unsigned int what, const char **phase, const char **stage);
 /* The view of a run, or NULL. */
-const struct view *view_of(struct view *const *v, unsigned int nr, uint32_t run);
+const struct view *view_of(void *const *v, unsigned int nr, uint32_t run);
 /* Is the run to be shown? With --run only that one, with --peer its peer, too. */
 bool wanted(uint32_t run, uint32_t peer);
 
@@ -126,7 +124,7 @@ uint64_t slow_seen(void);
 /* What the programs for slow iterations, and the recorder, have lost. */
 struct krp_lost slow_lost_events(void);
 /* Prints the slow iterations that were not printed yet; with final all of them. v has the runs. */
-void slow_print(FILE *f, struct view *const *v, unsigned int nr, bool final);
-void slow_json(json_object *o, struct view *const *v, unsigned int nr, bool final);
+void slow_print(FILE *f, void *const *v, unsigned int nr, bool final);
+void slow_json(json_object *o, void *const *v, unsigned int nr, bool final);
 
 #endif /* KRP_STAGES_BREAKDOWN_H */

@@ -7,19 +7,12 @@
 #include <unistd.h>
 
 #include "../../trace/krping_stages.h"
-#include "../lib/kept.h"
 #include "../lib/names.h"
 #include "../lib/ask.h"
 #include "../lib/probe.h"
-#include "../lib/reader.h"
 #include "../lib/split.h"
 #include "../lib/told.h"
 #include "breakdown.h"
-
-/* Runs that have ended and are still shown in the summary. */
-#define KEEP	   1024
-/* The width of lines that can be cut, to be read on a terminal of 80 columns. */
-#define TEXT_WIDTH 79
 
 /* clang-format off */
 static const struct krp_col cols[] = {
@@ -31,21 +24,10 @@ static const struct krp_col cols[] = {
 
 struct krp_watch watch;
 static struct krp_runs runs;
-static struct krp_setting setting;
-static struct krp_kept ended;
-static unsigned long nr_seen_ended;
-static unsigned int nr_fresh; /* the last ended runs, which are in no line yet */
-static uint64_t t_marked;     /* when the last line was printed */
-static unsigned long nr_lines;
 static bool broken;
 static bool with_peer;
 static bool split;
 static struct slow_opts slow;
-
-/* A run that has ended. "since" has what it did since the last line, until a line has shown it. */
-struct ended {
-	struct view total, since;
-};
 
 static const char *phase_name(unsigned int phase)
 {
@@ -71,7 +53,7 @@ const char *request_name(unsigned int stage)
 
 static bool was_seen_whole(const struct view *v)
 {
-	return v->st.head.state == KRP_SLOT_ENDED && !v->st.head.late;
+	return v->run.head.state == KRP_SLOT_ENDED && !v->run.head.late;
 }
 
 static int64_t residual(const struct view *v)
@@ -107,66 +89,47 @@ bool wanted(uint32_t run, uint32_t peer)
 	       (with_peer && peer == krp_tool.opts.run);
 }
 
-/* whole: the run has ended, and all that is known of it was read. */
-static enum krp_taken view_read(struct view *v, struct view *since, uint32_t slot, bool whole)
+static bool wanted_slot(uint32_t slot)
 {
-	const struct krp_run_info *info;
-	const struct krp_head *head;
+	return wanted(account_follow()->slot[slot].run, account_peer(slot));
+}
 
-	memset(v, 0, sizeof(*v));
-	if (!account_view(v, since, slot, whole))
-		return KRP_TORN;
-	head = &v->st.head;
-	info = krp_runs_find(&runs, head->run);
-	if (!krp_filter(info) || !wanted(head->run, v->peer)) {
-		account_view_free(v);
-		if (since)
-			account_view_free(since);
-		return KRP_FILTERED;
-	}
-	if (info)
-		v->info = *info;
-	else
-		krp_told_info(&v->info, head);
+static bool view(void *total, void *since, uint32_t slot, bool whole)
+{
+	struct view *v = total, *of_interval = since;
+
+	if (!account_view(v, of_interval, slot, whole))
+		return false;
+	if (!v->run.info.id)
+		krp_told_info(&v->run.info, &v->run.head);
 	/* Compare two measurements: the clock of the module, and the sum of all pieces. */
 	if (was_seen_whole(v)) {
 		if (since)
-			since->window += head->duration_ns - v->window;
-		v->window = head->duration_ns;
+			of_interval->window += v->run.head.duration_ns - v->window;
+		v->window = v->run.head.duration_ns;
 	}
 	if (since)
-		since->info = v->info;
-	return KRP_TAKEN;
+		of_interval->run.info = v->run.info;
+	return true;
 }
 
-/* True if interval lines are printed and each covers only its interval. */
-static bool has_intervals(void)
+static void line(uint32_t slot, void *total)
 {
-	return krp_tool.opts.interval && !krp_tool.opts.total;
+	account_line(slot, total);
 }
 
-static void print_all(bool final);
-
-static void keep(const struct view *v, const struct view *since)
+static void free_view(void *v)
 {
-	struct ended *e;
+	account_view_free(v);
+}
 
-	nr_seen_ended++;
+static void run_ended(const void *total)
+{
+	const struct view *v = total;
+
 	slow_ended(v);
 	if ((was_seen_whole(v) && residual(v)) || request_residual(v))
 		broken = true;
-	/* The oldest ended run is in no line yet and is about to be dropped: print a line now. */
-	if (krp_tool.opts.interval && nr_fresh == KEEP)
-		print_all(false);
-	if (krp_kept_full(&ended)) {
-		e = krp_kept_at(&ended, 0);
-		account_view_free(&e->total);
-		account_view_free(&e->since);
-	}
-	e = krp_kept_add(&ended);
-	e->total = *v;
-	e->since = *since;
-	nr_fresh++;
 }
 
 static void read_slow(void)
@@ -180,32 +143,6 @@ static void runs_ready(void)
 	/* First, since they use the numbers of the run's phases, which are copied and then forgotten. */
 	read_slow();
 	account_join();
-}
-
-static enum krp_taken take_run(uint32_t slot)
-{
-	enum krp_taken taken;
-	struct view v, since = { 0 };
-
-	taken = view_read(&v, has_intervals() ? &since : NULL, slot, true);
-	if (taken == KRP_TAKEN)
-		keep(&v, &since);
-	return taken;
-}
-
-static unsigned long nr_running(void)
-{
-	unsigned long n = 0;
-	uint32_t slot;
-
-	for (slot = 0; slot < krp_watch_slots(&watch); slot++) {
-		const struct krp_followed *s = account_run(slot);
-
-		if (s && wanted(s->run, account_peer(slot)) &&
-		    krp_filter(krp_runs_find(&runs, s->run)))
-			n++;
-	}
-	return n;
 }
 
 static void print_row_head(FILE *f)
@@ -316,7 +253,7 @@ bool thread_polls(const struct krp_run_info *info)
 /* The stage at the i-th place of a wait. */
 static unsigned int stage_in_order(const struct view *v, unsigned int i)
 {
-	return krping_stage_in_order(thread_polls(&v->info), i);
+	return krping_stage_in_order(thread_polls(&v->run.info), i);
 }
 
 /* How often a wait had no such stage, or the times of the stage were not known. */
@@ -451,7 +388,7 @@ static struct krp_sum joined_whole(const struct view *v, unsigned int w)
 
 	if (!whole || !whole->count)
 		return sum;
-	if (!v->since)
+	if (!v->run.since)
 		return *whole;
 	cell = v->join.cell[STG_DIST_PHASE(phase_of_wait(v, w))];
 	sum.count = whole->count;
@@ -474,7 +411,7 @@ static uint64_t joined_ns(const struct view *v, unsigned int w, unsigned int wha
 	if (p < 0)
 		return 0;
 	cell = v->join.cell[STG_DIST_PHASE(p)];
-	if (what != JOIN_NONE || v->since)
+	if (what != JOIN_NONE || v->run.since)
 		return cell[what];
 	for (i = 0; i < JOIN_NONE; i++)
 		known += cell[i];
@@ -485,10 +422,10 @@ static uint64_t joined_ns(const struct view *v, unsigned int w, unsigned int wha
 
 static bool are_peers(const struct view *a, const struct view *b)
 {
-	return a->peer == b->st.head.run && b->peer == a->st.head.run;
+	return a->peer == b->run.head.run && b->peer == a->run.head.run;
 }
 
-static struct view *peer_among(struct view *const *v, unsigned int nr, const struct view *of)
+static const struct view *peer_among(void *const *v, unsigned int nr, const struct view *of)
 {
 	unsigned int i;
 
@@ -526,7 +463,8 @@ static void side_make(struct side *s, const struct view *v, const struct view *p
 	int p, what;
 
 	snprintf(s->line[0], sizeof(*s->line), "%-22.22s %8s %6s",
-		 v->info.role[0] == 's' ? "SERVER WAITS IN" : "CLIENT WAITS IN", "US/ITER", "%");
+		 v->run.info.role[0] == 's' ? "SERVER WAITS IN" : "CLIENT WAITS IN", "US/ITER",
+		 "%");
 	s->nr = 1;
 	for (i = 0; (p = nth_phase(v, i)) >= 0; i++) {
 		w = wait_of_phase(v, v->a.phase_of[p]);
@@ -556,7 +494,7 @@ static void side_make(struct side *s, const struct view *v, const struct view *p
 /* The thread of an end that only its peer reads or writes has no phases to show. */
 static bool is_passive(const struct view *v)
 {
-	return krp_run_may_be_passive(&v->info) && !v->a.dist[STG_DIST_ITER].s.count;
+	return krp_run_may_be_passive(&v->run.info) && !v->a.dist[STG_DIST_ITER].s.count;
 }
 
 static void print_joined(FILE *f, const struct view *left, const struct view *right)
@@ -568,7 +506,7 @@ static void print_joined(FILE *f, const struct view *left, const struct view *ri
 	if (is_passive(left) || is_passive(right)) {
 		fprintf(f,
 			"\nrun %u is the passive peer of run %u: its device answers, without a phase\n",
-			passive->st.head.run, (passive == left ? right : left)->st.head.run);
+			passive->run.head.run, (passive == left ? right : left)->run.head.run);
 		return;
 	}
 	/* Where requests are in flight no thread may wait. */
@@ -580,7 +518,7 @@ static void print_joined(FILE *f, const struct view *left, const struct view *ri
 	side_make(&s[0], left, right);
 	side_make(&s[1], right, left);
 	fprintf(f, "\nruns %u and %u are peers: what one did while the other waited\n",
-		left->st.head.run, right->st.head.run);
+		left->run.head.run, right->run.head.run);
 	for (i = 0; i < s[0].nr || i < s[1].nr; i++) {
 		const char *l = i < s[0].nr ? s[0].line[i] : "";
 		const char *r = i < s[1].nr ? s[1].line[i] : "";
@@ -605,7 +543,7 @@ static json_object *joined_json(const struct view *v, const struct view *peer)
 	uint64_t ns;
 	int what;
 
-	krp_json_u64(o, "peer_run", peer->st.head.run);
+	krp_json_u64(o, "peer_run", peer->run.head.run);
 	krp_json_u64(o, "overrun", v->join.overrun);
 	for (w = 0; w < v->a.nr_waits; w++) {
 		whole = joined_whole(v, w);
@@ -662,26 +600,26 @@ static void print_missed(FILE *f, const struct view *v)
 static void print_run(FILE *f, const struct view *v)
 {
 	const struct stages_run *st = &v->st;
-	bool over = st->head.state == KRP_SLOT_ENDED;
+	bool over = v->run.head.state == KRP_SLOT_ENDED;
 	char split[KRP_SPLIT_TEXT];
 	uint64_t unknown = 0;
 	unsigned int n, w;
 	int i;
 
-	fprintf(f, "\nrun %u  %s %s  %s/%u  size %u  %" PRIu64 " iterations  ", st->head.run,
-		v->info.role, v->info.test, v->info.dev, v->info.port, v->info.size,
-		(uint64_t)v->a.dist[STG_DIST_ITER].s.count);
+	fprintf(f, "\nrun %u  %s %s  %s/%u  size %u  %" PRIu64 " iterations  ", v->run.head.run,
+		v->run.info.role, v->run.info.test, v->run.info.dev, v->run.info.port,
+		v->run.info.size, (uint64_t)v->a.dist[STG_DIST_ITER].s.count);
 	if (!over)
 		fputs("running", f);
-	else if (st->head.err)
-		fprintf(f, "%s", strerrorname_np(-st->head.err) ?: "failed");
+	else if (v->run.head.err)
+		fprintf(f, "%s", strerrorname_np(-v->run.head.err) ?: "failed");
 	else
 		fputs("done", f);
-	fputs(st->head.late ? ", attached late\n" : "\n", f);
-	if (krp_run_label(&v->info))
-		fprintf(f, "  name %s\n", v->info.name);
-	if (over && st->head.err && *v->info.reason)
-		krp_fold(f, v->info.reason, 2, 77);
+	fputs(v->run.head.late ? ", attached late\n" : "\n", f);
+	if (krp_run_label(&v->run.info))
+		fprintf(f, "  name %s\n", v->run.info.name);
+	if (over && v->run.head.err && *v->run.info.reason)
+		krp_fold(f, v->run.info.reason, 2, 77);
 
 	print_row_head(f);
 	print_once(f, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);
@@ -704,13 +642,13 @@ static void print_run(FILE *f, const struct view *v)
 		print_row(f, "(iteration)", &v->a.dist[STG_DIST_ITER].s,
 			  account_hist(v, STG_DIST_ITER), 0);
 	/* The run's line has sums from its beginning on. */
-	krp_split_text(split, sizeof(split), &v->info.split);
-	if (*split && !v->since)
+	krp_split_text(split, sizeof(split), &v->run.info.split);
+	if (*split && !v->run.since)
 		fprintf(f, "%s\n", split);
 
 	print_ns_line(f, "sum of all phases", v->tiled, "");
 	print_ns_line(f,
-		      v->since		? "watched, this interval" :
+		      v->run.since	? "watched, this interval" :
 		      was_seen_whole(v) ? "run, the module's clock" :
 					  "watched",
 		      v->window, "");
@@ -841,19 +779,17 @@ static json_object *phases_json(const struct view *v)
 
 static void id_json(json_object *o, const struct view *v)
 {
-	const struct stages_run *st = &v->st;
-
-	krp_json_u64(o, "run", st->head.run);
-	krp_json_u64(o, "peer_run", v->info.peer_run);
-	krp_json_text(o, "role", v->info.role);
-	krp_json_text(o, "test", v->info.test);
-	krp_json_text(o, "dev", v->info.dev);
-	krp_json_u64(o, "port", v->info.port);
-	krp_json_u64(o, "qp", v->info.qp);
-	krp_json_u64(o, "size", v->info.size);
-	krp_json_bool(o, "ended", st->head.state == KRP_SLOT_ENDED);
-	krp_json_bool(o, "attached_late", st->head.late);
-	krp_json_s64(o, "errno", -st->head.err);
+	krp_json_u64(o, "run", v->run.head.run);
+	krp_json_u64(o, "peer_run", v->run.info.peer_run);
+	krp_json_text(o, "role", v->run.info.role);
+	krp_json_text(o, "test", v->run.info.test);
+	krp_json_text(o, "dev", v->run.info.dev);
+	krp_json_u64(o, "port", v->run.info.port);
+	krp_json_u64(o, "qp", v->run.info.qp);
+	krp_json_u64(o, "size", v->run.info.size);
+	krp_json_bool(o, "ended", v->run.head.state == KRP_SLOT_ENDED);
+	krp_json_bool(o, "attached_late", v->run.head.late);
+	krp_json_s64(o, "errno", -v->run.head.err);
 }
 
 static json_object *missed_json(const struct krp_totals *missed)
@@ -872,7 +808,7 @@ static json_object *run_json(const struct view *v, const struct view *peer)
 	const struct stages_run *st = &v->st;
 
 	id_json(o, v);
-	krp_json_text(o, "reason", v->info.reason);
+	krp_json_text(o, "reason", v->run.info.reason);
 	json_object_object_add(o, "phases", phases_json(v));
 	json_object_object_add(o, "iteration", dist_json(v, STG_DIST_ITER));
 	if (has_requests(v))
@@ -889,9 +825,9 @@ static json_object *run_json(const struct view *v, const struct view *peer)
 	krp_json_u64(o, "clock_anomalies", v->a.anomalies);
 	krp_json_u64(o, "unmatched", st->unmatched);
 	krp_json_u64(o, "too_long_ns", v->a.too_long_ns);
-	if (!v->since)
-		krp_split_json(o, &v->info.split);
-	krp_json_text(o, "name", krp_run_label(&v->info) ?: "-");
+	if (!v->run.since)
+		krp_split_json(o, &v->run.info.split);
+	krp_json_text(o, "name", krp_run_label(&v->run.info) ?: "-");
 	return o;
 }
 
@@ -903,232 +839,81 @@ static struct krp_lost lost_events(void)
 	return slow_wanted(&slow) ? krp_lost_add(lost, slow_lost_events()) : lost;
 }
 
-static const char *span(bool since)
+const struct view *view_of(void *const *v, unsigned int nr, uint32_t run)
 {
-	return since ? "interval" : "total";
-}
-
-/* Runs that are in no list: too many have ended, or it ended unseen. */
-static unsigned long runs_dropped(void)
-{
-	return ended.dropped + account_unseen();
-}
-
-static int by_run(const void *a, const void *b)
-{
-	uint32_t l = (*(const struct view *const *)a)->st.head.run;
-	uint32_t r = (*(const struct view *const *)b)->st.head.run;
-
-	return (l > r) - (l < r);
-}
-
-const struct view *view_of(struct view *const *v, unsigned int nr, uint32_t run)
-{
+	const struct view *one;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		if (v[i]->st.head.run == run)
-			return v[i];
+		one = v[i];
+		if (one->run.head.run == run)
+			return one;
 	}
 	return NULL;
 }
 
-/* What one display prints. */
-struct shown {
-	struct view **v,
-		**total; /* by id; both have the same runs, and differ only for an interval */
-	unsigned int nr;
-	struct view *now, *now_since; /* of running runs */
-	uint32_t *slot;		      /* and their slots; at first those of all that may be shown */
-	unsigned int running, followed;
-	unsigned long unread; /* runs whose state was written during each attempt to read it */
-};
-
-static void print_json(const struct shown *s, bool final, bool since)
+static void join_peers(const struct krp_shown *s)
 {
-	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array();
+	const struct view *peer;
+	struct view *v;
 	unsigned int i;
 
-	krp_json_lost(o, lost_events());
-	krp_json_text(o, "span", span(since));
-	krp_json_u64(o, "interval_ns", krp_time_now() - t_marked);
-	krp_json_u64(o, "runs_dropped", runs_dropped());
-	krp_json_u64(o, "runs_unread", s->unread);
-	krp_json_bool(o, "broken", broken);
+	for (i = 0; i < s->nr; i++) {
+		v = s->v[i];
+		peer = peer_among(s->v, s->nr, v);
+		/* The rest of a running run is joined in the next interval. */
+		if (peer && (!s->since || v->run.head.state == KRP_SLOT_ENDED))
+			krp_join(&v->join, &peer->join, peer->run.head.t_first);
+	}
+}
+
+static void print_json(json_object *o, const struct krp_shown *s)
+{
+	json_object *a = json_object_new_array();
+	unsigned int i;
+
+	join_peers(s);
 	for (i = 0; i < s->nr; i++)
 		json_object_array_add(a, run_json(s->v[i], peer_among(s->v, s->nr, s->v[i])));
 	json_object_object_add(o, "runs", a);
 	if (slow_wanted(&slow))
-		slow_json(o, s->total, s->nr, final);
-	krp_setting_add(&setting, o, final);
-	krp_json_emit(stdout, o);
+		slow_json(o, s->total, s->nr, s->final);
 }
 
-static void print_text(const struct shown *s, bool final, bool since)
+static void print_text(FILE *f, const struct krp_shown *s)
 {
-	const struct view *peer;
-	FILE *f = krp_text();
+	const struct view *v, *peer;
 	unsigned int i;
 
-	krp_setting_head(&setting, f, TEXT_WIDTH);
+	join_peers(s);
 	for (i = 0; i < s->nr; i++) {
 		print_run(f, s->v[i]);
 		if (krp_tool.opts.histograms)
 			print_hists(f, s->v[i]);
 	}
 	for (i = 0; i < s->nr; i++) {
-		peer = peer_among(s->v, s->nr, s->v[i]);
+		v = s->v[i];
+		peer = peer_among(s->v, s->nr, v);
 		/* Print a pair once, with the client at the left. */
 		if (peer &&
-		    !strcmp(s->v[i]->info.role, krp_name(&krp_role_names, KRPING_ROLE_CLIENT)))
-			print_joined(f, s->v[i], peer);
+		    !strcmp(v->run.info.role, krp_name(&krp_role_names, KRPING_ROLE_CLIENT)))
+			print_joined(f, v, peer);
 	}
 	/* The usual times are known best from all the time. */
 	if (slow_wanted(&slow))
-		slow_print(f, s->total, s->nr, final);
+		slow_print(f, s->total, s->nr, s->final);
 	if (!s->nr)
-		fputs(since ? "no runs in this interval\n" :
+		fputs(s->since ? "no runs in this interval\n" :
 		      krp_has_filter() || krp_tool.opts.run ?
-			      "no run was seen that the options let through\n" :
-			      "no runs seen: start \"krping server\", and \"krping client\"\n",
+				 "no run was seen that the options let through\n" :
+				 "no runs seen: start \"krping server\", and \"krping client\"\n",
 		      f);
-	fprintf(f, "%sruns %u, lost events %s\n", s->nr ? "\n" : "", s->nr,
-		krp_lost_text(lost_events()));
-	if (s->unread)
-		fprintf(f, "runs that did not hold still to be read: %lu\n", s->unread);
-	if (runs_dropped())
-		fprintf(f, "%s%lu runs that ended before the last %u\n",
-			since ? "the summary will not list " : "not listed: ", runs_dropped(),
-			KEEP);
-	krp_show(false);
+	krp_shown_foot(f, s, lost_events());
 }
 
-/* Adds the runs that have ended: all, or those that are in no line yet. */
-static void show_ended(struct shown *s, bool all, bool since)
+static bool is_broken(void)
 {
-	unsigned int i = all ? 0 : ended.nr - (nr_fresh < ended.nr ? nr_fresh : ended.nr);
-	struct ended *e;
-
-	for (; i < ended.nr; i++) {
-		e = krp_kept_at(&ended, i);
-		s->total[s->nr] = &e->total;
-		s->v[s->nr++] = since ? &e->since : &e->total;
-	}
-}
-
-static void show_running(struct shown *s, bool final, bool since)
-{
-	unsigned int i;
-	uint32_t slot;
-
-	for (i = 0; i < s->followed; i++) {
-		slot = s->slot[i];
-		/* A run that has just ended is left to the next line, so that it is shown once. */
-		if (!account_run(slot) || (krp_follow_ended(account_follow(), slot) && !final))
-			continue;
-		switch (view_read(&s->now[s->running], since ? &s->now_since[s->running] : NULL,
-				  slot, false)) {
-		case KRP_TORN:
-			s->unread++;
-			break;
-		case KRP_FILTERED:
-			break;
-		case KRP_TAKEN:
-			s->slot[s->running] = slot;
-			s->total[s->nr] = &s->now[s->running];
-			s->v[s->nr] = since ? &s->now_since[s->running] : s->total[s->nr];
-			s->nr++;
-			s->running++;
-		}
-	}
-}
-
-static void show_begin(struct shown *s, bool final, bool since)
-{
-	unsigned int i;
-
-	memset(s, 0, sizeof(*s));
-	krp_watch_info(&watch, &runs);
-	/* Read all runs up to now, or one run would be further than its peer. */
-	krp_follow_read(account_follow());
-	account_join();
-	s->slot = calloc(krp_watch_slots(&watch), sizeof(*s->slot));
-	if (!s->slot)
-		krp_die("out of memory");
-	s->followed = krp_follow_slots(account_follow(), s->slot);
-	/* To clear as much as all slots may need would take longer than all the rest. */
-	s->v = calloc(ended.nr + s->followed + 1, sizeof(*s->v));
-	s->total = calloc(ended.nr + s->followed + 1, sizeof(*s->total));
-	s->now = calloc(s->followed + 1, sizeof(*s->now));
-	s->now_since = calloc(s->followed + 1, sizeof(*s->now_since));
-	if (!s->v || !s->total || !s->now || !s->now_since)
-		krp_die("out of memory");
-	show_ended(s, final, since);
-	show_running(s, final, since);
-	qsort(s->v, s->nr, sizeof(*s->v), by_run);
-	qsort(s->total, s->nr, sizeof(*s->total), by_run);
-	for (i = 0; i < s->nr; i++) {
-		struct view *v = s->v[i], *peer = peer_among(s->v, s->nr, v);
-
-		/* The rest of a running run is joined in the next interval. */
-		if (peer && (!since || v->st.head.state == KRP_SLOT_ENDED))
-			krp_join(&v->join, &peer->join, peer->st.head.t_first);
-	}
-}
-
-/* The next interval begins here. */
-static void show_end(struct shown *s, bool since)
-{
-	struct ended *e;
-	unsigned int i;
-
-	for (i = 0; i < s->running; i++) {
-		if (has_intervals())
-			account_line(s->slot[i], &s->now[i]);
-		account_view_free(&s->now[i]);
-		account_view_free(&s->now_since[i]);
-	}
-	/* No other line shows these. */
-	for (i = 0; since && i < nr_fresh && i < ended.nr; i++) {
-		e = krp_kept_at(&ended, ended.nr - 1 - i);
-		account_view_free(&e->since);
-	}
-	nr_fresh = 0;
-	t_marked = krp_time_now();
-	nr_lines++;
-	free(s->v);
-	free(s->total);
-	free(s->now);
-	free(s->now_since);
-	free(s->slot);
-}
-
-static void print_all(bool final)
-{
-	bool since = !final && has_intervals();
-	struct shown s;
-	unsigned int i;
-
-	show_begin(&s, final, since);
-	for (i = 0; i < s.nr; i++) {
-		if (!krp_setting_run(&setting, &s.v[i]->info))
-			krp_die("out of memory");
-	}
-	if (krp_tool.opts.json)
-		print_json(&s, final, since);
-	else
-		print_text(&s, final, since);
-	show_end(&s, since);
-}
-
-static void print_interval(void)
-{
-	print_all(false);
-}
-
-static bool all_done(void)
-{
-	return krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended);
+	return broken;
 }
 
 static void stop_slow(void)
@@ -1231,8 +1016,6 @@ int main(int argc, char **argv)
 	krp_tool_init(argc, argv, "krping-stages", doc, &own);
 	krp_preflight();
 	krp_check_filter();
-	if (krp_kept_init(&ended, KEEP, sizeof(struct ended)))
-		krp_die("out of memory");
 	krp_start();
 	krp_probe_init();
 	/* The recorder must run before the first run is seen. */
@@ -1242,8 +1025,6 @@ int main(int argc, char **argv)
 		asked = krp_ask("krping_iter_split");
 	krp_watch_open(&watch, KRP_KIND_STAGES);
 	account_open(slow_wanted(&slow) ? slow.ns : UINT64_MAX);
-	t_marked = krp_time_now();
-	krp_setting_open(&setting, "");
 	tell_peers();
 	if (slow_wanted(&slow)) {
 		slow_start(with_peer ? 0 : krp_tool.opts.run);
@@ -1251,24 +1032,26 @@ int main(int argc, char **argv)
 	}
 	krp_note("Tracing the phases of krping's runs... Ctrl-C to end.");
 
-	krp_reader_run(&(struct krp_reader){
+	krp_display_run(&(struct krp_display){
 		.watch = &watch,
 		.follow = account_follow(),
 		.runs = &runs,
-		.setting = &setting,
+		.size = sizeof(struct view),
 		/* Slow iterations are told at once. */
 		.eager = slow_wanted(&slow),
+		.wanted = wanted_slot,
+		.view = view,
+		.line = line,
+		.free = free_view,
+		.ended = run_ended,
+		.json = print_json,
+		.text = print_text,
+		.lost = lost_events,
+		.broken = is_broken,
 		.read = read_slow,
 		.ready = runs_ready,
-		.take = take_run,
-		.print = print_interval,
-		.done = all_done,
 		.stop = stop_slow,
 	});
-	/* Print what came since the last line; if there was no line, the summary has it all. */
-	if (nr_lines && has_intervals())
-		print_all(false);
-	print_all(true);
 	/* With -j the last object has reported it. */
 	if (broken && !krp_tool.opts.json)
 		krp_error("phases do not add up to the duration of a run "
@@ -1279,7 +1062,6 @@ int main(int argc, char **argv)
 	if (slow_wanted(&slow))
 		slow_close();
 	account_close();
-	krp_setting_close(&setting);
 	krp_watch_close(&watch);
 	if (asked >= 0)
 		close(asked);

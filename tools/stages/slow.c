@@ -421,7 +421,7 @@ void slow_read(void)
 static void count(const struct view *v, uint64_t *slow, uint64_t *all)
 {
 	/* The requests of a disk are its client's. */
-	if (!strcmp(v->info.test, "block") && strcmp(v->info.role, "client"))
+	if (!strcmp(v->run.info.test, "block") && strcmp(v->run.info.role, "client"))
 		return;
 	*slow += v->st.slow;
 	*all += v->a.dist[STG_DIST_ITER].s.count;
@@ -432,14 +432,16 @@ void slow_ended(const struct view *v)
 	count(v, &of_ended.slow, &of_ended.all);
 }
 
-static void count_all(struct view *const *v, unsigned int nr)
+static void count_all(void *const *v, unsigned int nr)
 {
+	const struct view *one;
 	unsigned int i;
 
 	seen = of_ended;
 	for (i = 0; i < nr; i++) {
-		if (v[i]->st.head.state != KRP_SLOT_ENDED)
-			count(v[i], &seen.slow, &seen.all);
+		one = v[i];
+		if (one->run.head.state != KRP_SLOT_ENDED)
+			count(one, &seen.slow, &seen.all);
 	}
 }
 
@@ -625,12 +627,12 @@ static void print_one(FILE *f, const struct slow *s, const struct view *v)
 	char name[64];
 
 	interpret(&r, s, v);
-	fprintf(f, "\nrun %u  %s  %s %" PRIu64 "  %s, median %s\n", s->rec.run, v->info.role,
+	fprintf(f, "\nrun %u  %s  %s %" PRIu64 "  %s, median %s\n", s->rec.run, v->run.info.role,
 		s->whole == STG_DIST_ITER ? "iteration" :
 					    request_name(s->whole - STG_DIST_REQUEST(0)),
 		(uint64_t)s->rec.iter, krp_ns(duration(s)).s, krp_ns(r.usual_ns).s);
-	if (krp_run_label(&v->info))
-		fprintf(f, "  name %s\n", v->info.name);
+	if (krp_run_label(&v->run.info))
+		fprintf(f, "  name %s\n", v->run.info.name);
 	fprintf(f, "  longer than its median, by %s in all:\n", krp_ns(r.added).s);
 	for (i = 0; i < s->nr; i++) {
 		if (!r.added_part[i] || percent(r.added_part[i], r.added) < WORTH)
@@ -682,7 +684,7 @@ static void print_count(FILE *f, unsigned int nr)
 		      f);
 }
 
-void slow_print(FILE *f, struct view *const *v, unsigned int nr, bool final)
+void slow_print(FILE *f, void *const *v, unsigned int nr, bool final)
 {
 	const struct view *view;
 	unsigned int i;
@@ -741,7 +743,7 @@ static json_object *one_json(const struct slow *s, const struct view *v)
 
 	interpret(&r, s, v);
 	krp_json_u64(o, "run", s->rec.run);
-	krp_json_text(o, "role", v->info.role);
+	krp_json_text(o, "role", v->run.info.role);
 	krp_json_u64(o, "iteration", s->rec.iter);
 	krp_json_u64(o, "end_ns", s->rec.t_end);
 	krp_json_u64(o, "duration_ns", duration(s));
@@ -767,11 +769,11 @@ static json_object *one_json(const struct slow *s, const struct view *v)
 	json_object_object_add(o, "counters", p);
 	krp_json_u64(o, "counters_ns", s->moved_ns);
 	interpreted(&r);
-	krp_json_text(o, "name", krp_run_label(&v->info) ?: "-");
+	krp_json_text(o, "name", krp_run_label(&v->run.info) ?: "-");
 	return o;
 }
 
-void slow_json(json_object *o, struct view *const *v, unsigned int nr, bool final)
+void slow_json(json_object *o, void *const *v, unsigned int nr, bool final)
 {
 	json_object *a = json_object_new_array();
 	const struct view *view;
