@@ -3,9 +3,9 @@
  * What krping_iter.bpf.c and its readers share: a slot for each run, with its
  * sums, and a ring for each CPU, with the records of iterations.
  *
- * The programs and maps are loaded for one kind of words (enum krp_kind). There may be any
- * number of readers of a kind, in several processes. They write nothing: the kernel side
- * makes slots of runs that have ended free by itself, and overwrites old records.
+ * The programs and maps are loaded for one kind of words (enum krp_kind). The reader writes
+ * nothing: the kernel side makes slots of runs that have ended free by itself, and overwrites
+ * old records.
  *
  * Include <linux/types.h> before this file.
  */
@@ -16,9 +16,6 @@
 #include "slot.h"
 
 /* clang-format off */
-
-/* Step this with each change of what a reader of another version would take for something else. */
-#define KRP_LAYOUT	8
 
 /* The event of an iteration whose words are read: krping_iter_phases, _stages or _memory. */
 enum krp_kind {
@@ -123,22 +120,12 @@ struct krp_ring {
 
 /* In which block of the ring a byte is. */
 #define KRP_BLOCK(n, size)	((n) / ((size) / KRP_BLOCKS) % KRP_BLOCKS)
-/* The readers are woken each time that so many blocks were filled. */
-#define KRP_BELL_BLOCKS	4
+/* The reader is woken each time that so many blocks were filled. */
+#define KRP_WAKE_BLOCKS	4
 
 /* The size of an element, which the kernel rounds up. */
 #define KRP_RING_BYTES(size)	(sizeof(struct krp_ring) + (size) + KRP_REC_MAX)
 #define KRP_RING_STRIDE(size)	((KRP_RING_BYTES(size) + 7) & ~7ULL)
-
-/* What makes the maps those of this module, and of tools that agree about them: the one element of "krp_shared". */
-struct krp_shared {
-	__u32 layout;		/* KRP_LAYOUT; 0: the programs are not all attached yet */
-	__u32 events_abi;
-	__u64 nonce;		/* of the module */
-	__u32 slots;
-	__u32 cpus;		/* rings */
-	__u64 ring;		/* bytes of data in a ring: a power of two */
-};
 
 /* clang-format on */
 

@@ -6,10 +6,6 @@
  * sums of its run, or copies it into the ring of the CPU. Set-up, tear-down and pauses are
  * told in the same way.
  *
- * Any number of tools of a kind read the maps at the same time, and write nothing: the
- * programs, and these maps, are the same for one of them and for ten. See
- * tools/lib/watch.c.
- *
  * Every program here is written as a raw tracepoint: it takes the arguments of
  * TP_PROTO as 64-bit words and reads no kernel structure, so it loads without any
  * BTF of the kernel or of the module. When it is attached the kernel refuses a
@@ -32,13 +28,6 @@ const volatile __u32 kind = 0;
 const volatile __u64 ring_size = 1 << 12;
 /* The nonce of this host's module: a run with another nonce is on another host. */
 const volatile __u64 own_nonce = 0;
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct krp_shared);
-} krp_shared SEC(".maps");
 
 /* Sizes of all maps below are set by user space before the maps are made. */
 struct {
@@ -81,11 +70,11 @@ struct {
 	__uint(value_size, KRP_RING_BYTES(1 << 12));
 } krp_rings SEC(".maps");
 
-/* It holds no data. Readers wait for it: see ring_the_bell(). */
+/* It holds no data: the reader waits for it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
-} krp_bell SEC(".maps");
+} krp_wakeups SEC(".maps");
 
 /* Runs that have got a slot. */
 __u64 serials;
@@ -398,15 +387,10 @@ static __always_inline void add_words(struct krp_run *r, __u32 slot, const struc
 									   t - t_begin);
 }
 
-/*
- * Wake the readers that wait for it: a quarter of a ring is full. Each of them has the
- * map in an epoll of its own, which tells each wakeup once (EPOLLET), and always leaves
- * something in the map for the others, or epoll would not tell them. If nobody makes
- * room in the map, nobody waits.
- */
-static __always_inline void ring_the_bell(void)
+/* Wake the reader: a quarter of a ring is full. Without room it has not read the last one yet. */
+static __always_inline void wake_reader(void)
 {
-	__u64 *nothing = bpf_ringbuf_reserve(&krp_bell, sizeof(*nothing), 0);
+	__u64 *nothing = bpf_ringbuf_reserve(&krp_wakeups, sizeof(*nothing), 0);
 
 	if (nothing)
 		bpf_ringbuf_discard(nothing, BPF_RB_FORCE_WAKEUP);
@@ -427,8 +411,8 @@ static __always_inline void record_done(struct krp_ring *ring, __u64 from, __u64
 	if (is < KRP_BLOCKS)
 		ring->first[is] = to;
 	*(volatile __u64 *)&ring->head = to;
-	if (is % KRP_BELL_BLOCKS == 0)
-		ring_the_bell();
+	if (is % KRP_WAKE_BLOCKS == 0)
+		wake_reader();
 }
 
 /*

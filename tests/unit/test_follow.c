@@ -164,20 +164,13 @@ TEST(never)
 	assert_int_equal(nr_readings, 1);
 }
 
-/* A run that was there before: the account begins with the first iteration that is seen from its beginning. */
-TEST(before)
+/* A run that was there before: the programs say so, and have no record from before. */
+TEST(late)
 {
 	struct krp_followed *s;
 
-	start(0, 7, false);
-	tell(0, 100, KRP_REC_F_WHOLE);
-	tell(0, 50, KRP_REC_F_MORE);
-	start(1, 8, false);
-	stop(1);
 	follow();
-	/* It had ended. */
-	assert_null(krp_follow_slot(&f, 1));
-	put(tell(0, 51, KRP_REC_F_GOES_ON | KRP_REC_F_WHOLE));
+	start(0, 7, true);
 	put(tell(0, 3, KRP_REC_F_WHOLE));
 	tell(0, 4, KRP_REC_F_WHOLE);
 	put(tell(0, 5, KRP_REC_F_WHOLE));
@@ -186,17 +179,17 @@ TEST(before)
 	are("1 12 0", s->late, s->t_end - s->t_first, krp_follow_unseen(&f));
 }
 
-/* It was there before, and tells nothing any more. */
+/* Nothing of it was read. */
 TEST(silent)
 {
 	struct krp_followed *s;
 
+	follow();
 	start(0, 7, true);
 	tell(0, 100, KRP_REC_F_WHOLE);
-	follow();
 	s = krp_follow_slot(&f, 0);
-	missed_at_end(0, s, "0 0 0");
-	are("1 0", s->late, s->t_end - s->t_first);
+	missed_at_end(0, s, "1 100 1");
+	are("1 100", s->late, s->t_end - s->t_first);
 }
 
 /* Slots are given to other runs before the tool has looked. */

@@ -350,7 +350,7 @@ void krp_display_run(const struct krp_display *d)
 	do {
 		wake = krp_wait_fd(krp_watch_fd(d->watch), INFINITY);
 		krp_watch_woken(d->watch);
-		if (d->eager || wake == KRP_WAKE_TICK || d->watch->shared.ring < SMALL ||
+		if (d->eager || wake == KRP_WAKE_TICK || d->watch->ring < SMALL ||
 		    krp_iters_behind(&d->follow->iters) >= MUCH)
 			read_all(d);
 		if (wake == KRP_WAKE_FD)

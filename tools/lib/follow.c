@@ -57,28 +57,14 @@ void krp_follow_open(struct krp_follow *f, const struct krp_watch *w,
 		     void (*take)(struct krp_followed *s, const struct krp_rec *rec),
 		     void (*drop)(uint32_t slot))
 {
-	struct identity id;
-	uint32_t slot;
-
 	memset(f, 0, sizeof(*f));
 	f->w = w;
 	f->take = take;
 	f->drop = drop;
 	f->slot = calloc(krp_watch_slots(w), sizeof(*f->slot));
-	if (!f->slot ||
-	    (take && krp_iters_init(&f->iters, w->rings, w->shared.ring, w->shared.cpus)))
+	if (!f->slot || (take && krp_iters_init(&f->iters, w->rings, w->ring, w->cpus)))
 		krp_die("out of memory");
-	/* All records of a run that begins from now on are before us. */
-	f->t_open = krp_time_now();
-	f->serial = last_serial(f);
-	for (slot = 0; slot < krp_watch_slots(w); slot++) {
-		if (identify(&id, krp_watch_run(w, slot)) && id.state == KRP_SLOT_ENDED)
-			f->slot[slot] = (struct krp_followed){
-				.run = id.run,
-				.serial = id.serial,
-				.over = true,
-			};
-	}
+	krp_watch_begin(w);
 }
 
 void krp_follow_close(struct krp_follow *f)
@@ -87,13 +73,6 @@ void krp_follow_close(struct krp_follow *f)
 	free(f->slot);
 	free(f->early);
 	memset(f, 0, sizeof(*f));
-}
-
-static void begin(struct krp_followed *s, const struct identity *id, uint64_t t_open)
-{
-	s->begun = true;
-	s->t_first = s->t_end = id->t_first;
-	s->late |= id->t_first < t_open;
 }
 
 /* The slot has become another run's. */
@@ -110,13 +89,8 @@ static struct krp_followed *take_slot(struct krp_follow *f, uint32_t slot,
 	s->run = id->run;
 	s->serial = id->serial;
 	s->late = id->late;
-	if (id->serial > f->serial)
-		f->nr_taken++;
-	/* Else it begins with the first record that we see. */
-	if (id->t_first >= f->t_open)
-		begin(s, id, f->t_open);
-	else
-		s->late = true;
+	s->t_first = s->t_end = id->t_first;
+	f->nr_taken++;
 	return s;
 }
 
@@ -160,27 +134,11 @@ static struct krp_followed *run_of(struct krp_follow *f, const struct krp_rec *r
 			return NULL;
 		s = take_slot(f, rec->slot, &id);
 	}
-	if (s->over)
-		return NULL;
-	if (s->begun)
-		return s;
-	/* The rest of an iteration whose beginning we have not seen. */
-	if (rec->flags & KRP_REC_F_GOES_ON)
-		return NULL;
-	s->begun = true;
-	s->t_first = rec->t_begin;
-	s->before.told = rec->told - 1;
-	s->before.ns = rec->told_ns - (rec->t - rec->t_begin);
-	s->before.whole = rec->whole - !!(rec->flags & KRP_REC_F_WHOLE);
-	s->all = s->before;
-	return s;
+	return s->over ? NULL : s;
 }
 
 static void hand_over(struct krp_follow *f, struct krp_followed *s, const struct krp_rec *rec)
 {
-	/* The record is of an iteration that the run had told before this tool followed it. */
-	if (rec->told <= s->before.told)
-		return;
 	if (rec->told > s->all.told) {
 		s->all.told = rec->told;
 		s->all.ns = rec->told_ns;
@@ -276,15 +234,9 @@ void krp_follow_end(struct krp_followed *s, const struct krp_run *r)
 	s->all.ns = r->told_ns;
 	s->all.whole = r->whole;
 	s->t_end = r->head.t_last;
-	if (s->begun)
-		return;
-	/* Nothing of it came since we began. */
-	s->begun = true;
-	s->t_first = s->t_end;
-	s->before = s->all;
 }
 
 uint64_t krp_follow_unseen(const struct krp_follow *f)
 {
-	return last_serial(f) - f->serial - f->nr_taken + f->nr_gone;
+	return last_serial(f) - f->nr_taken + f->nr_gone;
 }

@@ -21,13 +21,11 @@ struct krp_totals {
 struct krp_followed {
 	uint32_t run; /* 0: none */
 	uint64_t serial;
-	bool late;		  /* its beginning is not in the account */
-	bool over;		  /* its end was taken, or it had ended before the tool began */
-	bool begun;		  /* "before" and t_first are known */
-	uint64_t t_first, t_end;  /* what is accounted for; t_end: so far */
-	struct krp_totals before; /* before the account began */
-	struct krp_totals all;	  /* as of t_end */
-	struct krp_totals seen;	  /* of what was handed over, and counted */
+	bool late;		 /* its beginning is not in the account */
+	bool over;		 /* its end was taken */
+	uint64_t t_first, t_end; /* what is accounted for; t_end: so far */
+	struct krp_totals all;	 /* as of t_end */
+	struct krp_totals seen;	 /* of what was handed over, and counted */
 };
 
 struct krp_follow {
@@ -47,14 +45,12 @@ struct krp_follow {
 	unsigned int nr_early, room;
 	bool all_early;	    /* what is missing does not come any more */
 	uint64_t overtaken; /* iters.overtaken when the reading began */
-	uint64_t t_open;    /* a run that began before this is late */
-	uint64_t serial;    /* of the last run before the tool began */
-	uint64_t nr_taken;  /* runs since then that were seen */
+	uint64_t nr_taken;  /* runs that were seen */
 	uint64_t nr_gone;   /* runs whose end was not seen */
 };
 
 /*
- * Follows all runs from now on. take may be NULL: then no records are read. Dies if there is
+ * Follows all runs from now on: the programs begin to tell. take may be NULL: then no records are read. Dies if there is
  * no memory.
  */
 void krp_follow_open(struct krp_follow *f, const struct krp_watch *w,
@@ -91,9 +87,9 @@ void krp_follow_end(struct krp_followed *s, const struct krp_run *r);
 static inline struct krp_totals krp_follow_missed(const struct krp_followed *s)
 {
 	return (struct krp_totals){
-		.told = s->all.told - s->before.told - s->seen.told,
-		.ns = s->all.ns - s->before.ns - s->seen.ns,
-		.whole = s->all.whole - s->before.whole - s->seen.whole,
+		.told = s->all.told - s->seen.told,
+		.ns = s->all.ns - s->seen.ns,
+		.whole = s->all.whole - s->seen.whole,
 	};
 }
 

@@ -39,7 +39,7 @@ enum {
 	OPT_BY,
 };
 
-/* Options about what tools share. */
+/* Options of the tools with slots and rings. */
 #define ROOM_GROUP 5
 
 static const struct argp_option options[] = {
@@ -60,7 +60,7 @@ static const struct argp_option options[] = {
 	{ "role", OPT_ROLE, "ROLE", 0, "server or client", 3 },
 	{ "name", OPT_NAME, "LABEL", 0, "with this label, as name= gave it", 3 },
 	{ "qp", OPT_QP, "NUMBER", 0, "on this queue pair", 3 },
-	{ NULL, 0, NULL, 0, "Room, if no other tool runs already:", ROOM_GROUP },
+	{ NULL, 0, NULL, 0, "Room:", ROOM_GROUP },
 	{ "max-runs", OPT_MAX_RUNS, "N", 0, "for N runs at once (512)", ROOM_GROUP },
 	{ "records", OPT_RECORDS, "KIB", 0, "for records of iterations, for each CPU", ROOM_GROUP },
 	{ NULL, 0, NULL, 0, "Help:", -1 },

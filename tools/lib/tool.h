@@ -42,7 +42,7 @@ struct krp_opts {
 
 /* Common options that make no sense for a tool, which then does not know them. */
 #define KRP_HIDE_INTERVAL 0x1
-#define KRP_HIDE_SHARED	  0x2 /* those of the programs that tools share */
+#define KRP_HIDE_SHARED	  0x2 /* those of slots and rings */
 #define KRP_HIDE_BY	  0x4
 
 /* Room for so many runs, unless --max-runs says something else. */

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The programs and maps of bpf/krping_iter.bpf.c, which all tools that read the same kind
- * of words share. The first of them loads and attaches the programs. Others find them, and
- * hold the maps and the attachments just as the first one does: they are there as long as
- * one tool is, in whatever order the tools end, and however they do.
- */
+/* The programs of bpf/krping_iter.bpf.c, and their maps. */
 #ifndef KRP_LIB_WATCH_H
 #define KRP_LIB_WATCH_H
 
+#include <bpf/libbpf.h>
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,27 +18,25 @@
 #define KRP_WATCH_PROGS 4
 
 struct krp_watch {
-	struct krping_iter_bpf *skel; /* NULL: another tool has loaded the programs */
+	struct krping_iter_bpf *skel;
 	int link_fds[KRP_WATCH_PROGS], prog_fds[KRP_WATCH_PROGS];
-	int counters_fd, runs_fd, hists_fd, rings_fd, bell_fd;
-	int epoll_fd; /* of the bell; -1: the rings are not read */
-	uint64_t *bell_read;
-	const uint64_t *bell_written;
-	struct krp_shared shared;
+	uint32_t slots, cpus;		  /* of runs, and rings */
+	uint64_t ring;			  /* bytes of data in a ring: a power of two */
 	const char *runs, *hists, *rings; /* mapped */
-	struct krp_lost lost_before;	  /* what was lost before */
+	struct ring_buffer *wakeups;	  /* NULL: the rings are not read */
 };
 
 /*
- * Finds the programs, or loads and attaches them, or dies with the cause.
- * krp_probe_init() comes before.
+ * Loads and attaches the programs, or dies with the cause. krp_probe_init() comes before. Until
+ * krp_watch_begin() they do nothing.
  */
 void krp_watch_open(struct krp_watch *w, enum krp_kind kind);
+void krp_watch_begin(const struct krp_watch *w);
 void krp_watch_close(struct krp_watch *w);
 
 static inline uint32_t krp_watch_slots(const struct krp_watch *w)
 {
-	return w->shared.slots;
+	return w->slots;
 }
 
 /* The state of the run in a slot; look at head.state first. */
@@ -82,13 +76,12 @@ void krp_watch_setting(const struct krp_watch *w, struct krp_runs *runs,
  * tool was stopped for a while, would keep its place in the map for good.
  */
 void krp_watch_sweep(const struct krp_watch *w, int map_fd);
-/* What was lost since this tool has watched. */
 struct krp_lost krp_watch_lost(const struct krp_watch *w);
 
 /* Becomes readable when a ring should be read; not with KRP_KIND_PHASES. */
 static inline int krp_watch_fd(const struct krp_watch *w)
 {
-	return w->epoll_fd;
+	return ring_buffer__epoll_fd(w->wakeups);
 }
 
 /* It also becomes readable when this one is. */

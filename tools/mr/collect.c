@@ -38,7 +38,6 @@ static struct account *account_of(uint32_t slot)
 	if (!acc)
 		krp_die("out of memory");
 	acc->ledger.run.head.late = follow.slot[slot].late;
-	acc->told = follow.slot[slot].before.told;
 	return acc;
 }
 

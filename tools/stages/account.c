@@ -25,10 +25,8 @@ struct account {
 	/* What came since the last line. */
 	struct stg_account a;
 	struct join join;
-	struct view *before;   /* all the time up to that line; NULL: there was none */
-	uint64_t slow;	       /* slow iterations */
-	uint64_t holes_before; /* holes before we attached */
-	uint64_t unmatched_before;
+	struct view *before; /* all the time up to that line; NULL: there was none */
+	uint64_t slow;	     /* slow iterations */
 	uint32_t peer;
 	uint32_t peer_slot;	   /* + 1 */
 	uint8_t dist_of[STG_SEGS]; /* by KRPING_SEG_WHAT(); 0: not seen yet */
@@ -42,11 +40,6 @@ struct pair {
 };
 
 static struct account **accounts; /* by slot */
-/* By slot: what was missed of a run, or out of order, before we attached. */
-static struct {
-	uint32_t run;
-	uint64_t holes, unmatched;
-} * at_open;
 static struct pair *pairs;
 static unsigned int nr_pairs;
 static struct krp_follow follow;
@@ -104,11 +97,6 @@ static struct account *account_of(uint32_t slot)
 	}
 	acc->join.t_tiled = s->t_first;
 	acc->peer = account_peer(slot);
-	/* The slot may have got another run since. */
-	if (at_open[slot].run == s->run) {
-		acc->holes_before = at_open[slot].holes;
-		acc->unmatched_before = at_open[slot].unmatched;
-	}
 	return acc;
 }
 
@@ -319,18 +307,10 @@ static void take(struct krp_followed *s, const struct krp_rec *rec)
 
 void account_open(uint64_t slow)
 {
-	uint32_t slot;
-
 	slow_ns = slow;
 	accounts = calloc(krp_watch_slots(&watch), sizeof(*accounts));
-	at_open = calloc(krp_watch_slots(&watch), sizeof(*at_open));
-	if (!accounts || !at_open)
+	if (!accounts)
 		krp_die("out of memory");
-	for (slot = 0; slot < krp_watch_slots(&watch); slot++) {
-		at_open[slot].run = krp_watch_run(&watch, slot)->head.run;
-		at_open[slot].holes = krp_watch_run(&watch, slot)->holes;
-		at_open[slot].unmatched = krp_watch_run(&watch, slot)->unmatched;
-	}
 	krp_follow_open(&follow, &watch, take, forget);
 }
 
@@ -342,7 +322,6 @@ void account_close(void)
 		forget(slot);
 	krp_follow_close(&follow);
 	free(accounts);
-	free(at_open);
 	free(pairs);
 	pairs = NULL;
 	nr_pairs = 0;
@@ -501,8 +480,8 @@ bool account_view(struct view *v, struct view *since, uint32_t slot, bool whole)
 	v->run.head = r.head;
 	v->run.head.state = whole ? KRP_SLOT_ENDED : KRP_SLOT_RUNNING;
 	v->run.head.late = s->late;
-	v->st.holes = r.holes - acc->holes_before;
-	v->st.unmatched = r.unmatched - acc->unmatched_before;
+	v->st.holes = r.holes;
+	v->st.unmatched = r.unmatched;
 	v->st.slow = acc->slow;
 	v->st.missed = krp_follow_missed(s);
 	v->peer = acc->peer;

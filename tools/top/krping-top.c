@@ -79,7 +79,6 @@ static void read_rare(uint32_t run, struct top_rare *rare)
 static void take_run(const struct krp_run *run, const struct krp_hist *hist, uint64_t now)
 {
 	struct top_row *r = get_row(run->head.run);
-	bool first = !r->known;
 	struct top_rare rare;
 	struct top_run st = {
 		.head = run->head,
@@ -98,9 +97,6 @@ static void take_run(const struct krp_run *run, const struct krp_hist *hist, uin
 	memcpy(st.steps, rare.steps, sizeof(st.steps));
 	if (top_row_take(r, &st, &rare.errs, &rare.log, hist))
 		krp_die("out of memory");
-	/* Another tool has watched the run before us. */
-	if (first && run->head.t_first < follow.t_open)
-		top_row_mark(r, now);
 	if (!r->listed) {
 		krp_told_info(&r->info, &r->st.head);
 		r->info.start_ns = run->head.t_first;
@@ -879,8 +875,6 @@ int main(int argc, char **argv)
 
 	krp_tool.opts.interval = 1;
 	krp_tool_init(argc, argv, "krping-top", doc, &own);
-	/* This tool reads no records, so it can share whatever room another instance has made. */
-	krp_tool.opts.records = 0;
 	rows.total = krp_tool.opts.total;
 	view.by = groups.keys.by = krp_tool.opts.by;
 	rows.keep_hist = is_grouped();

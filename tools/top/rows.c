@@ -161,22 +161,6 @@ int top_row_take(struct top_row *r, const struct top_run *st, const struct top_e
 	return 0;
 }
 
-void top_row_mark(struct top_row *r, uint64_t now)
-{
-	struct top_mark *m = &r->mark;
-	unsigned int i;
-
-	m->t = now;
-	m->commits = r->st.commits;
-	m->iter_ns = r->st.iter.sum;
-	for (i = 0; i < TOP_PHASES; i++) {
-		m->phase_ns[i] = r->st.phases[i].sum;
-		m->phase_count[i] = r->st.phases[i].count;
-	}
-	if (r->delta)
-		memset(r->delta, 0, sizeof(*r->delta));
-}
-
 /* Counts that are read while the run goes on may be a little behind those that were read before. */
 static uint64_t since(uint64_t now, uint64_t before)
 {

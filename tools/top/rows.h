@@ -109,8 +109,6 @@ void top_rows_free(struct top_rows *rows);
 /* Takes over the kernel side's counts of the run, which are copied. 0 or -ENOMEM. */
 int top_row_take(struct top_row *r, const struct top_run *st, const struct top_errs *errs,
 		 const struct top_log *log, const struct krp_hist *hist);
-/* To be called after the first of these: all that is there was before the first interval, which begins now. */
-void top_row_mark(struct top_row *r, uint64_t now);
 /* To be called at a display: the interval since the last one is over. */
 void top_row_interval(struct top_row *r, uint64_t now);
 /* The figures of all the time, or of as much as was watched. */

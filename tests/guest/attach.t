@@ -1,21 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# krping-top, krping-stages and krping-mr have one set of programs and maps each, which all of them that read the same words
-# share: whichever comes first loads it, each of them holds it, and none of them is needed by the others. What a tool has read
-# too late it counts, in number and in time.
+# Tools come and go, while runs go on and between them: each has all of what was since it came, and leaves nothing behind.
+# What a tool has read too late it counts, in number and in time.
 
 . "$(dirname "$0")/lib.sh"
 
 tools=(krping-top krping-stages krping-mr)
 
-# sets: prints how many there are of the shared program, of its attachments, and of the rings.
-sets() {
-	echo "$(bpftool -j prog show | jq '[.[] | select(.name == "krp_iter")] | length')" \
-		"$(bpftool -j link show | jq '[.[] | select(.tp_name // "" | startswith("krping_iter"))] | length')" \
-		"$(bpftool -j map show | jq '[.[] | select(.name == "krp_rings")] | length')"
-}
-no_sets() { [ "$(sets)" = "0 0 0" ]; }
+# programs: how many there are at the end of an iteration.
+programs() { bpftool -j prog show | jq '[.[] | select(.name == "krp_iter")] | length'; }
+no_programs() { [ "$(programs)" = 0 ]; }
 refs() { cat /sys/module/rdma_krping/refcnt; }
 unused() { [ "$(refs)" = 0 ]; }
 
@@ -37,47 +32,29 @@ late_account() {
 	is "$RC ${Q[late]-} ${Q[residual]-} ${Q[not]-}" "0 [true] [0,0] [0,0]" "$1"
 }
 
-# --- one after another, and all at once ---
-attach krping-top -j 1
-is "$(sets)" "1 1 1" "the first one has loaded the programs"
-watch krping-stages krping-mr
-is "$(sets)" "3 3 3" "one that reads other words has loaded them, too"
-for t in "${tools[@]}"; do
-	attach_as "$t-too" "$t" -j 1
-done
-is "$(sets)" "3 3 3" "a second one of each has found them"
-for t in "${tools[@]}"; do tool_end "$t-too" INT; done
-good_pair "watched by three" 50 ",count=50"
-watched "all at once" "${tools[@]}"
-for t in "${tools[@]}"; do exact "$t" "all of it" 50; done
-ok "nothing is left when the last one has ended" until_ok 5 no_sets
-
-for t in "${tools[@]}"; do
-	tool "$t" -j 1
-	background "$t-too" "$t" -j 1
-done
-attached "${tools[@]}" "${tools[@]/%/-too}"
-is "$(sets)" "3 3 3" "two of each start at the same time: one of them loads the programs"
+# --- all at once, two of one kind ---
+watch "${tools[@]}"
+attach_as too krping-stages -j
+is "$(programs)" 4 "each has a program"
+good_pair "watched by four" 50 ",count=50"
 memory=$(bpftool -j map show | jq '[.[] | .bytes_memlock] | add')
-ok "the maps of all three have room for 512 runs, and $((memory >> 20)) MiB: less than 64" test "$memory" -lt $((64 << 20))
+watched "all at once" "${tools[@]}"
+tool_end too INT
+for t in "${tools[@]}"; do exact "$t" "all of it" 50; done
+ok "their maps have room for 512 runs, and $((memory >> 20)) MiB: less than 64" test "$memory" -lt $((64 << 20))
+ok "nothing is left when the last one has ended" until_ok 5 no_programs
 
-# --- SIGKILL: in the middle of a run the first one, and then another one ---
-for t in "${tools[@]}" "${tools[@]/%/-too}"; do tool_end "$t" INT; done
-until_ok 5 no_sets
+# --- SIGKILL in the middle of a run ---
 attach_as first krping-stages -j 1
 tool krping-stages -j 1
-tool krping-mr -j 1
-attached krping-stages krping-mr
+attached krping-stages
 pair_on 50
 tool_end first KILL
-is "$(sets)" "2 2 2" "SIGKILL of the one that has loaded the programs: they are there"
 ok "and the module is held" test "$(refs)" -gt 0
 wait_pings client 100
-tool_end krping-mr KILL
 pair_off
 tool_end krping-stages INT
 exact krping-stages "the one that is left has seen all" "$(field iters "$CLI")"
-ok "nothing is left" until_ok 5 no_sets
 pair_on 50
 watch krping-stages
 wait_pings client 100
@@ -85,23 +62,10 @@ pair_off
 tool_end krping-stages INT
 late_account "one that came in the middle: its account begins there, and is whole"
 ok "and has pings: ${Q[n]-}" test "${Q[n]-}" != '[0,0]'
-ok "nothing is left" until_ok 5 no_sets
+ok "nothing is left" until_ok 5 no_programs
 ok "nothing holds the module" until_ok 5 unused
 
 # --- in the middle of a run ---
-attach_as first krping-top -j
-pair_on 50
-attach krping-top -j 0.5
-pair_off
-more_lines 2 krping-top
-tool_end krping-top INT
-iters=$(field iters "$CLI")
-exact krping-top "what was before it came is in the sum of a run, which another one has seen begin" "$iters"
-n=$(jq -s '[.[0:-1][] | .runs[] | select(.role == "client") | .interval_iters] | add' "$T/krping-top.out")
-ok "but in no interval: $n iterations" test "$n" -gt 0 -a "$n" -le $((iters - 50))
-tool_end first INT
-until_ok 5 no_sets
-
 pair_on 50
 attach krping-top -j --total 0.5
 wait_pings client 150
@@ -110,7 +74,7 @@ more_lines 2 krping-top
 tool_end krping-top INT
 got=$(jq -cs '.[-2].runs[] | select(.role == "client") | [.attached_late, .interval_iters > 0, .interval_iters <= .iters - 50,
 	([.interval_iters, (.phases[] | select(.phase | test("^(send_|wait_(read|write))")) | .count)] | unique | length)]' "$T/krping-top.out")
-is "$RC $got" '0 [true,true,true,1]' "the first krping-top: its sums begin there, and have each phase of each ping since then"
+is "$RC $got" '0 [true,true,true,1]' "krping-top: its sums begin there, and have each phase of each ping since then"
 
 # krping-stages comes while both ends are in a pause, or an iteration, of two seconds, of which its event has a part.
 watch krping-mr
@@ -121,7 +85,6 @@ pair_off
 tool_end krping-stages INT
 tool_end krping-mr INT
 late_account "krping-stages: its account begins with the first whole iteration"
-until_ok 5 no_sets
 
 # --- slots are used again ---
 attach krping-stages -j --max-runs 2 0.3
@@ -139,32 +102,15 @@ want=''
 for i in $ids; do want+="$i 5 0 "; done
 is "${Q[lost]-} ${Q[dropped]-} ${Q[runs]-}" "0 0 ${want% }" "--max-runs 2: six runs, one pair after another"
 
-# --- who needs more room, or may not look for others, has programs of its own ---
-attach krping-stages -j --max-runs 64
-attach_as more krping-stages -j --max-runs 65
-is "$(sets)" "2 2 2" "more slots than there are: programs of its own"
-attach_as less krping-stages -j --max-runs 65
-is "$(sets)" "2 2 2" "as many as there are: shared"
-attach_as poor setpriv --bounding-set=-sys_admin krping-stages -j
-is "$(sets)" "3 3 3" "without CAP_SYS_ADMIN nobody can look for them: programs of its own"
-ping_pair ",count=20" ",count=20"
-for t in more less poor; do
-	tool_end $t INT
-	load $t '{lost, n: [.runs[] | .iteration.count], residual: [.runs[] | .residual_ns]}'
-	is "$RC ${Q[lost]-} ${Q[n]-} ${Q[residual]-}" "0 0 [20,20] [0,0]" "$t: each sees all of it"
-done
-tool_end krping-stages INT
-until_ok 5 no_sets
-
 # --- what is read too late ---
 attach krping-stages -j --records 4
-background krping-stages-text krping-stages
+background krping-stages-text krping-stages --records 4
 attach krping-mr -j --records 4
-background krping-mr-text krping-mr
+background krping-mr-text krping-mr --records 4
 late=(krping-stages{,-text} krping-mr{,-text})
 attached "${late[@]}"
-is "$(bpftool -j map show | jq -c '[.[] | select(.name == "krp_rings") | .bytes_value > 4096 and .bytes_value < 8192]')" '[true,true]' \
-	"--records 4: rings of 4 KiB, one set for each of the two"
+is "$(bpftool -j map show | jq -c '[.[] | select(.name == "krp_rings") | .bytes_value > 4096 and .bytes_value < 8192]')" '[true,true,true,true]' \
+	"--records 4: rings of 4 KiB, a set for each"
 trace_on krping_iter
 for t in "${late[@]}"; do kill -STOP "${PIDS[$t]}"; done
 good_pair "nobody reads" 300 ",count=300"
