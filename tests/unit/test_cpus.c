@@ -11,10 +11,8 @@ TEST(lists)
 	} t[] = TABLE(
 		{ "0", 1 }, { "0\n", 1 }, { "0-1\n", 2 }, { "0-127\n", 128 },
 		/* These lists have 3, 4, 8 and 2 CPUs, but more numbers. */
-		{ "0,2-3\n", 4 }, { "0-1,4-5", 6 }, { "0-3,8-11\n", 12 }, { "0,4095\n", 4096 }, { "8-11,0-3\n", 12 },
-		{ "", -EINVAL }, { "\n", -EINVAL }, { "-", -EINVAL }, { "0-", -EINVAL }, { "0,", -EINVAL }, { ",0", -EINVAL },
-		{ "3-1", -EINVAL }, { "0x3", -EINVAL }, { "0-1 2", -EINVAL }, { "0\n1", -EINVAL }, { "99999999999", -EINVAL },
-		{ "0-99999999999999999999", -EINVAL },
+		{ "0,2-3\n", 4 }, { "0-1,4-5", 6 }, { "0-3,8-11\n", 12 }, { "0,4095\n", 4096 },
+		{ "", -EINVAL }, { "\n", -EINVAL }, { "0-", -EINVAL }, { "none", -EINVAL },
 	);
 
 	each(row, t) {

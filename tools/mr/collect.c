@@ -209,8 +209,3 @@ struct krp_lost collect_lost(void)
 
 	return from_events ? krp_lost_add(lost, krp_probe_lost(&probe)) : lost;
 }
-
-uint64_t collect_unseen(void)
-{
-	return krp_follow_unseen(&follow);
-}

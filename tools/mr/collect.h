@@ -41,7 +41,5 @@ void collect_costs(struct costs *to, uint32_t slot);
 /* To be called now and then: frees what the programs keep of runs whose end was not seen. */
 void collect_tidy(void);
 struct krp_lost collect_lost(void);
-/* Runs that went before they were looked at. */
-uint64_t collect_unseen(void);
 
 #endif /* KRP_MR_COLLECT_H */

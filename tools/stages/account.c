@@ -265,7 +265,7 @@ int account_slot(uint32_t run)
 	uint32_t slot;
 
 	for (slot = 0; slot < krp_watch_slots(&watch); slot++) {
-		if (krp_watch_run(&watch, slot)->head.run == run && account_run(slot))
+		if (krp_watch_run(&watch, slot)->head.run == run && krp_follow_slot(&follow, slot))
 			return slot;
 	}
 	return -1;
@@ -340,19 +340,9 @@ struct krp_follow *account_follow(void)
 	return &follow;
 }
 
-struct krp_followed *account_run(uint32_t slot)
-{
-	return krp_follow_slot(&follow, slot);
-}
-
 uint64_t account_failed(void)
 {
 	return no_place;
-}
-
-uint64_t account_unseen(void)
-{
-	return krp_follow_unseen(&follow);
 }
 
 unsigned int account_what(uint32_t slot, uint64_t seg)

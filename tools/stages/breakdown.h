@@ -63,14 +63,10 @@ void account_close(void);
 void account_pair(uint32_t run, uint32_t peer);
 /* The runs whose records are read. */
 struct krp_follow *account_follow(void);
-/* The run in a slot, which may be new; NULL: none, or one that was dropped. */
-struct krp_followed *account_run(uint32_t slot);
 /* The slot of a run that is followed, or is to be followed; -1: none. */
 int account_slot(uint32_t run);
 /* Pieces that found no place. */
 uint64_t account_failed(void);
-/* Runs that went before they were looked at. */
-uint64_t account_unseen(void);
 /* The peer of the run in a slot; 0: none on this host, or not known. */
 uint32_t account_peer(uint32_t slot);
 /* The distribution of a segment of the run in a slot. */
