@@ -48,7 +48,7 @@ struct krp_phase_sum {
 
 /*
  * A run, as far as it was watched since the programs were attached. Its thread is
- * the only writer. told, told_ns and whole are also in each record of the run: what
+ * the only writer. records, records_ns and whole are also in each record of the run: what
  * a reader has not seen is the difference.
  */
 struct krp_run {
@@ -57,8 +57,8 @@ struct krp_run {
 	__u32 peer;		/* the peer's run, if it is on this host */
 	__u32 more;		/* KRP_REC_F_GOES_ON if the last record goes on in the next one, or 0 */
 	__u64 iter;		/* the number of the next iteration */
-	__u64 told;		/* records */
-	__u64 told_ns;		/* their time, all together */
+	__u64 records;		/* records */
+	__u64 records_ns;		/* their time, all together */
 	__u64 whole;		/* complete iterations that were seen from their beginning on */
 	__u64 holes;		/* how often the event before a record was not seen */
 	__u64 unmatched;	/* iterations out of order */
@@ -84,8 +84,8 @@ struct krp_rec {
 	__u16 flags;		/* KRP_REC_F_* */
 	__u16 nr;		/* number of words */
 	__u32 reserved;
-	__u64 told;		/* the run's records, this one included */
-	__u64 told_ns;		/* and their time */
+	__u64 records;		/* the run's records, this one included */
+	__u64 records_ns;		/* and their time */
 	__u64 whole;		/* the run's iterations in "whole", this one included */
 	__u64 iter;		/* the number of the iteration */
 	__u64 t_begin;

@@ -484,8 +484,8 @@ int krp_iter(krp_args *ctx)
 	} else if (what & KRPING_PHASE_F_ABORT) {
 		r->aborts++;
 	}
-	r->told++;
-	r->told_ns += t - t_begin;
+	r->records++;
+	r->records_ns += t - t_begin;
 	if (kind == KRP_KIND_PHASES) {
 		add_words(r, slot, (struct words *)rec->word, nr, what, t_begin, t);
 		goto out;
@@ -498,8 +498,8 @@ int krp_iter(krp_args *ctx)
 	rec->slot = slot;
 	rec->nr = nr;
 	rec->reserved = 0;
-	rec->told = r->told;
-	rec->told_ns = r->told_ns;
+	rec->records = r->records;
+	rec->records_ns = r->records_ns;
 	rec->whole = r->whole;
 	rec->iter = ctx->args[2];
 	rec->t_begin = t_begin;

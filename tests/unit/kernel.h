@@ -71,14 +71,14 @@ unsigned long krp_iters_read(struct krp_iters *it, void (*f)(void *ctx, const st
 
 static struct krp_run runs[SLOTS];
 static uint64_t serials;
-struct krp_watch watch = {
+struct krp_programs programs = {
 	.slots = SLOTS,
 	.ring = 4096,
 	.cpus = 1,
 	.runs = (const char *)runs,
 };
 
-void krp_watch_begin(UNUSED const struct krp_watch *w)
+void krp_programs_begin(UNUSED const struct krp_programs *w)
 {
 }
 
@@ -103,16 +103,16 @@ static const struct krp_rec *tell(uint32_t slot, uint64_t ns, unsigned int flags
 	struct krp_run *r = &runs[slot];
 
 	now += ns;
-	r->told++;
-	r->told_ns += ns;
+	r->records++;
+	r->records_ns += ns;
 	r->whole += flags & KRP_REC_F_WHOLE;
 	r->head.t_last = now;
 	*rec = (struct krp_rec){
 		.run = r->head.run,
 		.slot = slot,
 		.flags = flags,
-		.told = r->told,
-		.told_ns = r->told_ns,
+		.records = r->records,
+		.records_ns = r->records_ns,
 		.whole = r->whole,
 		.t_begin = now - ns,
 		.t = now,

@@ -4,14 +4,14 @@
  * records were overwritten before they were read; and pieces that are too long for their words.
  */
 #include "unit.h"
-#include "tools/stages/breakdown.h"
+#include "tools/stages/stages.h"
 #include "kernel.h"
 
 #define RUN 7
 
 static bool torn;
 
-bool krp_watch_read(UNUSED const struct krp_watch *w, uint32_t n, struct krp_run *to)
+bool krp_programs_read(UNUSED const struct krp_programs *w, uint32_t n, struct krp_run *to)
 {
 	assert_int_equal(n, 0);
 	*to = runs[0];
@@ -65,7 +65,7 @@ static void seen(uint64_t fill, uint64_t wire)
 
 static void not_seen(unsigned int whole, uint64_t ns)
 {
-	missed = (struct krp_totals){ missed.told + 1, missed.ns + ns, missed.whole + whole };
+	missed = (struct krp_totals){ missed.records + 1, missed.ns + ns, missed.whole + whole };
 }
 
 /* An iteration: a fill phase, and a wait phase with the stage wire only; the wait is its sum. */
@@ -145,7 +145,8 @@ static void check_view(const struct view *v, enum kind k, unsigned int from)
 
 static void check_missed(const struct krp_totals *is, const struct krp_totals *from)
 {
-	assert_true(is->told == missed.told - from->told && is->ns == missed.ns - from->ns);
+	assert_true(is->records == missed.records - from->records &&
+		    is->ns == missed.ns - from->ns);
 	assert_int_equal(is->whole, missed.whole - from->whole);
 }
 

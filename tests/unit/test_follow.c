@@ -25,9 +25,9 @@ static void take(struct krp_followed *s, const struct krp_rec *rec)
 {
 	const struct krp_totals t = { 1, rec->t - rec->t_begin, !!(rec->flags & KRP_REC_F_WHOLE) };
 
-	assert_true(rec->told > taken[rec->slot]);
+	assert_true(rec->records > taken[rec->slot]);
 	assert_true(s == &f.slot[rec->slot]);
-	taken[rec->slot] = rec->told;
+	taken[rec->slot] = rec->records;
 	nr_taken++;
 	krp_follow_seen(s, &t);
 }
@@ -42,7 +42,7 @@ static void drop(uint32_t slot)
 static void follow(void)
 {
 	now++;
-	krp_follow_open(&f, &watch, take, drop);
+	krp_follow_open(&f, &programs, take, drop);
 	now++;
 }
 
@@ -59,7 +59,7 @@ static void missed_is(const struct krp_followed *s, const char *want)
 {
 	const struct krp_totals t = krp_follow_missed(s);
 
-	are(want, t.told, t.ns, t.whole);
+	are(want, t.records, t.ns, t.whole);
 }
 
 /* The run ends: then these are missing. */
@@ -206,8 +206,8 @@ TEST(unseen)
 	are("9", krp_follow_slot(&f, 0)->run);
 	are("1 2", nr_dropped, krp_follow_unseen(&f));
 	/* A record of a run that has lost its slot is not looked at. */
-	put(&(struct krp_rec){ .run = 8, .slot = 0, .told = 1 });
-	put(&(struct krp_rec){ .run = 8, .slot = 77, .told = 1 });
+	put(&(struct krp_rec){ .run = 8, .slot = 0, .records = 1 });
+	put(&(struct krp_rec){ .run = 8, .slot = 77, .records = 1 });
 	reads(0, 0);
 	/* A record may be the first that is seen of a run. */
 	krp_follow_slot(&f, 0)->over = true;

@@ -49,10 +49,10 @@ static void begin(unsigned int cpu, unsigned int nr)
 	rec->run = cpu + 1;
 	rec->slot = cpu;
 	rec->nr = nr;
-	rec->told = ++told[cpu];
+	rec->records = ++told[cpu];
 	rec->t = ++now;
 	for (i = 0; i < nr; i++)
-		rec->word[i] = rec->told * 1000 + i;
+		rec->word[i] = rec->records * 1000 + i;
 }
 
 static void end(unsigned int cpu, unsigned int nr)
@@ -79,12 +79,12 @@ static void take(UNUSED void *ctx, const struct krp_rec *rec)
 	unsigned int cpu = rec->slot, i;
 
 	assert_true(cpu < CPUS && rec->run == cpu + 1);
-	assert_true(rec->told > last[cpu] && rec->nr <= KRPING_WORDS_MAX);
+	assert_true(rec->records > last[cpu] && rec->nr <= KRPING_WORDS_MAX);
 	for (i = 0; i < rec->nr; i++)
-		assert_int_equal(rec->word[i], rec->told * 1000 + i);
+		assert_int_equal(rec->word[i], rec->records * 1000 + i);
 	assert_true(rec->t > last_t);
 	last_t = rec->t;
-	last[cpu] = rec->told;
+	last[cpu] = rec->records;
 	seen[cpu]++;
 }
 

@@ -14,7 +14,7 @@ static struct screen {
 	struct krp_hwports ports;
 	struct krp_hwport port;
 	struct krp_hwcnt counters[2];
-	struct krp_setting setting;
+	struct krp_environment setting;
 	struct top_groups groups;
 	struct top_view v;
 } s;

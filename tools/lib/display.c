@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "display.h"
-#include "setting.h"
+#include "environment.h"
 #include "tool.h"
 
 /* Runs that have ended and are still shown in the summary. */
@@ -27,7 +27,7 @@ enum taken {
 	TAKEN,
 };
 
-static struct krp_setting setting;
+static struct krp_environment setting;
 /* By slot: what /proc told of a run when it was shown, since it forgets. */
 static struct krp_run_info *infos;
 /* A ring of the last runs that have ended: views of all the time, and, until a line has shown it, since the last line. */
@@ -133,7 +133,7 @@ static unsigned long nr_running(const struct krp_display *d)
 	unsigned long n = 0;
 	uint32_t slot;
 
-	for (slot = 0; slot < krp_watch_slots(d->watch); slot++)
+	for (slot = 0; slot < krp_programs_slots(d->programs); slot++)
 		n += krp_follow_slot(d->follow, slot) && shows(d, slot);
 	return n;
 }
@@ -201,12 +201,12 @@ static void show_begin(const struct krp_display *d, struct krp_shown *s, struct 
 {
 	unsigned int i;
 
-	krp_watch_info(d->watch, d->runs);
+	krp_programs_info(d->programs, d->runs);
 	/* Read all runs up to now, or one run would be further than its peer. */
 	krp_follow_read(d->follow);
 	if (d->ready)
 		d->ready();
-	r->slot = get(krp_watch_slots(d->watch), sizeof(*r->slot));
+	r->slot = get(krp_programs_slots(d->programs), sizeof(*r->slot));
 	r->followed = krp_follow_slots(d->follow, r->slot);
 	r->total = get(r->followed, d->size);
 	r->since = get(s->since ? r->followed : 0, d->size);
@@ -218,7 +218,7 @@ static void show_begin(const struct krp_display *d, struct krp_shown *s, struct 
 	qsort(s->v, s->nr, sizeof(*s->v), by_run);
 	qsort(s->total, s->nr, sizeof(*s->total), by_run);
 	for (i = 0; i < s->nr; i++) {
-		if (!krp_setting_run(&setting, &((struct krp_view *)s->v[i])->info))
+		if (!krp_environment_run(&setting, &((struct krp_view *)s->v[i])->info))
 			krp_die("out of memory");
 	}
 }
@@ -259,7 +259,7 @@ static json_object *json_of(const struct krp_display *d, const struct krp_shown 
 	krp_json_u64(o, "runs_unread", s->unread);
 	krp_json_bool(o, "broken", d->broken());
 	d->json(o, s);
-	krp_setting_add(&setting, o, s->final);
+	krp_environment_add(&setting, o, s->final);
 	return o;
 }
 
@@ -284,7 +284,7 @@ static void print(const struct krp_display *d, bool final)
 		krp_json_emit(stdout, json_of(d, &s));
 	} else {
 		f = krp_text();
-		krp_setting_head(&setting, f, KRP_TEXT_WIDTH);
+		krp_environment_head(&setting, f, KRP_TEXT_WIDTH);
 		d->text(f, &s);
 		krp_show(false);
 	}
@@ -308,7 +308,7 @@ static bool take_ended(const struct krp_display *d, uint32_t *over)
 	uint32_t slot, nr = 0, i;
 	bool all = true;
 
-	for (slot = 0; slot < krp_watch_slots(d->watch); slot++) {
+	for (slot = 0; slot < krp_programs_slots(d->programs); slot++) {
 		if (krp_follow_ended(d->follow, slot))
 			over[nr++] = slot;
 	}
@@ -322,7 +322,7 @@ static bool take_ended(const struct krp_display *d, uint32_t *over)
 	for (i = 0; i < nr; i++) {
 		/* Its device may be gone when the next line is printed. */
 		info = info_of(d, over[i]);
-		if (info && shows(d, over[i]) && !krp_setting_run(&setting, info))
+		if (info && shows(d, over[i]) && !krp_environment_run(&setting, info))
 			krp_die("out of memory");
 		if (take_run(d, over[i]) == TORN)
 			all = false;
@@ -339,23 +339,23 @@ static bool is_done(const struct krp_display *d)
 
 void krp_display_run(const struct krp_display *d)
 {
-	uint32_t *over = get(krp_watch_slots(d->watch), sizeof(*over));
+	uint32_t *over = get(krp_programs_slots(d->programs), sizeof(*over));
 	enum krp_wake wake;
 	unsigned int n;
 
-	infos = get(krp_watch_slots(d->watch), sizeof(*infos));
+	infos = get(krp_programs_slots(d->programs), sizeof(*infos));
 	ended = get(2 * KEEP, d->size);
-	krp_setting_open(&setting, "");
+	krp_environment_open(&setting, "");
 	t_line = krp_time_now();
 	do {
-		wake = krp_wait_fd(krp_watch_fd(d->watch), INFINITY);
-		krp_watch_woken(d->watch);
-		if (d->eager || wake == KRP_WAKE_TICK || d->watch->ring < SMALL ||
+		wake = krp_wait_fd(krp_programs_fd(d->programs), INFINITY);
+		krp_programs_woken(d->programs);
+		if (d->eager || wake == KRP_WAKE_TICK || d->programs->ring < SMALL ||
 		    krp_iters_behind(&d->follow->iters) >= MUCH)
 			read_all(d);
 		if (wake == KRP_WAKE_FD)
 			continue;
-		krp_watch_setting(d->watch, d->runs, &setting);
+		krp_programs_environment(d->programs, d->runs, &setting);
 		take_ended(d, over);
 		if (d->look)
 			d->look();
@@ -372,7 +372,7 @@ void krp_display_run(const struct krp_display *d)
 	if (nr_lines && has_intervals())
 		print(d, false);
 	print(d, true);
-	krp_setting_close(&setting);
+	krp_environment_close(&setting);
 	free(ended);
 	free(infos);
 	free(over);

@@ -12,7 +12,7 @@
 #include "follow.h"
 #include "lost.h"
 #include "runs.h"
-#include "watch.h"
+#include "programs.h"
 
 /* The width of lines that can be cut, to be read on a terminal of 80 columns. */
 #define KRP_TEXT_WIDTH 79
@@ -35,7 +35,7 @@ struct krp_shown {
 };
 
 struct krp_display {
-	struct krp_watch *watch; /* with records */
+	struct krp_programs *programs; /* with records */
 	struct krp_follow *follow;
 	struct krp_runs *runs;
 	size_t size; /* of a view */

@@ -45,15 +45,15 @@ static uint64_t last_serial(const struct krp_follow *f)
 	uint64_t last = 0, serial;
 	uint32_t slot;
 
-	for (slot = 0; slot < krp_watch_slots(f->w); slot++) {
-		serial = __atomic_load_n(&krp_watch_run(f->w, slot)->serial, __ATOMIC_RELAXED);
+	for (slot = 0; slot < krp_programs_slots(f->w); slot++) {
+		serial = __atomic_load_n(&krp_programs_run(f->w, slot)->serial, __ATOMIC_RELAXED);
 		if (serial > last)
 			last = serial;
 	}
 	return last;
 }
 
-void krp_follow_open(struct krp_follow *f, const struct krp_watch *w,
+void krp_follow_open(struct krp_follow *f, const struct krp_programs *w,
 		     void (*take)(struct krp_followed *s, const struct krp_rec *rec),
 		     void (*drop)(uint32_t slot))
 {
@@ -61,10 +61,10 @@ void krp_follow_open(struct krp_follow *f, const struct krp_watch *w,
 	f->w = w;
 	f->take = take;
 	f->drop = drop;
-	f->slot = calloc(krp_watch_slots(w), sizeof(*f->slot));
+	f->slot = calloc(krp_programs_slots(w), sizeof(*f->slot));
 	if (!f->slot || (take && krp_iters_init(&f->iters, w->rings, w->ring, w->cpus)))
 		krp_die("out of memory");
-	krp_watch_begin(w);
+	krp_programs_begin(w);
 }
 
 void krp_follow_close(struct krp_follow *f)
@@ -96,7 +96,7 @@ static struct krp_followed *take_slot(struct krp_follow *f, uint32_t slot,
 
 struct krp_followed *krp_follow_slot(struct krp_follow *f, uint32_t slot)
 {
-	const struct krp_run *r = krp_watch_run(f->w, slot);
+	const struct krp_run *r = krp_programs_run(f->w, slot);
 	struct krp_followed *s = &f->slot[slot];
 	struct identity id;
 
@@ -111,7 +111,7 @@ uint32_t krp_follow_slots(struct krp_follow *f, uint32_t *slots)
 {
 	uint32_t slot, nr = 0;
 
-	for (slot = 0; slot < krp_watch_slots(f->w); slot++) {
+	for (slot = 0; slot < krp_programs_slots(f->w); slot++) {
 		if (krp_follow_slot(f, slot))
 			slots[nr++] = slot;
 	}
@@ -124,12 +124,12 @@ static struct krp_followed *run_of(struct krp_follow *f, const struct krp_rec *r
 	struct krp_followed *s;
 	struct identity id;
 
-	if (rec->slot >= krp_watch_slots(f->w))
+	if (rec->slot >= krp_programs_slots(f->w))
 		return NULL;
 	s = &f->slot[rec->slot];
 	if (s->run != rec->run) {
 		/* The record was complete after all that is read here, unless the slot is another run's already. */
-		look(&id, krp_watch_run(f->w, rec->slot));
+		look(&id, krp_programs_run(f->w, rec->slot));
 		if (id.run != rec->run || !id.serial)
 			return NULL;
 		s = take_slot(f, rec->slot, &id);
@@ -139,9 +139,9 @@ static struct krp_followed *run_of(struct krp_follow *f, const struct krp_rec *r
 
 static void hand_over(struct krp_follow *f, struct krp_followed *s, const struct krp_rec *rec)
 {
-	if (rec->told > s->all.told) {
-		s->all.told = rec->told;
-		s->all.ns = rec->told_ns;
+	if (rec->records > s->all.records) {
+		s->all.records = rec->records;
+		s->all.ns = rec->records_ns;
 		s->all.whole = rec->whole;
 		s->t_end = rec->t;
 	}
@@ -174,7 +174,7 @@ static void take_early(struct krp_follow *f)
 	/* They are in the order in which they came, and so those of a run are in its order. */
 	for (i = 0; i < f->nr_early; i++) {
 		s = run_of(f, early(f, i));
-		missing = s && early(f, i)->told > s->all.told + 1;
+		missing = s && early(f, i)->records > s->all.records + 1;
 		if (missing && !f->all_early) {
 			memmove(f->early[n++], f->early[i], sizeof(*f->early));
 			continue;
@@ -193,7 +193,7 @@ static void take_rec(void *ctx, const struct krp_rec *rec)
 	if (!s)
 		return;
 	/* If nothing was overwritten, what is missing comes with the next reading. */
-	if (rec->told > s->all.told + 1 && f->iters.overtaken == f->overtaken)
+	if (rec->records > s->all.records + 1 && f->iters.overtaken == f->overtaken)
 		keep_early(f, rec);
 	else
 		hand_over(f, s, rec);
@@ -222,7 +222,7 @@ void krp_follow_drop(struct krp_follow *f, uint32_t slot)
 
 bool krp_follow_ended(struct krp_follow *f, uint32_t slot)
 {
-	const struct krp_run *r = krp_watch_run(f->w, slot);
+	const struct krp_run *r = krp_programs_run(f->w, slot);
 
 	return krp_follow_slot(f, slot) &&
 	       __atomic_load_n(&r->head.state, __ATOMIC_ACQUIRE) == KRP_SLOT_ENDED;
@@ -230,8 +230,8 @@ bool krp_follow_ended(struct krp_follow *f, uint32_t slot)
 
 void krp_follow_end(struct krp_followed *s, const struct krp_run *r)
 {
-	s->all.told = r->told;
-	s->all.ns = r->told_ns;
+	s->all.records = r->records;
+	s->all.ns = r->records_ns;
 	s->all.whole = r->whole;
 	s->t_end = r->head.t_last;
 }

@@ -8,13 +8,13 @@
 #define KRP_LIB_FOLLOW_H
 
 #include "iters.h"
-#include "watch.h"
+#include "programs.h"
 
 /* The running totals of a run, as each of its records has them. */
 struct krp_totals {
-	uint64_t told;	/* records */
-	uint64_t ns;	/* their time */
-	uint64_t whole; /* complete iterations */
+	uint64_t records; /* records */
+	uint64_t ns;	  /* their time */
+	uint64_t whole;	  /* complete iterations */
 };
 
 /* What a tool has seen of the run in a slot. */
@@ -29,7 +29,7 @@ struct krp_followed {
 };
 
 struct krp_follow {
-	const struct krp_watch *w;
+	const struct krp_programs *w;
 	struct krp_iters iters;
 	struct krp_followed *slot;
 	/*
@@ -53,7 +53,7 @@ struct krp_follow {
  * Follows all runs from now on: the programs begin to tell. take may be NULL: then no records are read. Dies if there is
  * no memory.
  */
-void krp_follow_open(struct krp_follow *f, const struct krp_watch *w,
+void krp_follow_open(struct krp_follow *f, const struct krp_programs *w,
 		     void (*take)(struct krp_followed *s, const struct krp_rec *rec),
 		     void (*drop)(uint32_t slot));
 void krp_follow_close(struct krp_follow *f);
@@ -70,7 +70,7 @@ void krp_follow_read(struct krp_follow *f);
 
 static inline void krp_follow_seen(struct krp_followed *s, const struct krp_totals *t)
 {
-	s->seen.told += t->told;
+	s->seen.records += t->records;
 	s->seen.ns += t->ns;
 	s->seen.whole += t->whole;
 }
@@ -87,7 +87,7 @@ void krp_follow_end(struct krp_followed *s, const struct krp_run *r);
 static inline struct krp_totals krp_follow_missed(const struct krp_followed *s)
 {
 	return (struct krp_totals){
-		.told = s->all.told - s->seen.told,
+		.records = s->all.records - s->seen.records,
 		.ns = s->all.ns - s->seen.ns,
 		.whole = s->all.whole - s->seen.whole,
 	};

@@ -69,7 +69,7 @@ static bool fetch(struct krp_iters *it, struct krp_cursor *c)
 
 static bool is_before(const struct krp_rec *a, const struct krp_rec *b)
 {
-	return a->t != b->t ? a->t < b->t : a->run == b->run && a->told < b->told;
+	return a->t != b->t ? a->t < b->t : a->run == b->run && a->records < b->records;
 }
 
 /* Puts the cursor, whose record is new, to its place among those from the n-th on. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Loads and attaches BPF programs that are a tool's own. Those that tools share are
- * in watch.h.
+ * in programs.h.
  */
 #ifndef KRP_LIB_PROBE_H
 #define KRP_LIB_PROBE_H

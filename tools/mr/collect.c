@@ -16,12 +16,12 @@
 struct account {
 	struct ledger ledger;
 	uint64_t done_flushed;
-	uint64_t told; /* the number of the last record */
-	bool gap;      /* and some before it were not seen */
+	uint64_t records; /* the number of the last record */
+	bool gap;	  /* and some before it were not seen */
 	struct costs costs;
 };
 
-static struct krp_watch watch;
+static struct krp_programs programs;
 static struct krp_follow follow;
 static struct account **accounts; /* by slot */
 static bool from_events;
@@ -69,7 +69,7 @@ static void take_cost(struct account *acc, uint64_t word)
 static void take(struct krp_followed *s, const struct krp_rec *rec)
 {
 	struct krp_totals t = {
-		.told = 1,
+		.records = 1,
 		.ns = rec->t - rec->t_begin,
 		.whole = !!(rec->flags & KRP_REC_F_WHOLE),
 	};
@@ -77,11 +77,11 @@ static void take(struct krp_followed *s, const struct krp_rec *rec)
 	const __u64 *word, *end = rec->word + rec->nr;
 
 	krp_follow_seen(s, &t);
-	if (rec->told != acc->told + 1) {
+	if (rec->records != acc->records + 1) {
 		acc->gap = true;
 		ledger_begin_again(&acc->ledger);
 	}
-	acc->told = rec->told;
+	acc->records = rec->records;
 	for (word = rec->word; word < end; word++) {
 		if (KRPING_WORD_KIND(*word) == KRPING_WORD_STEP)
 			ledger_step(&acc->ledger, *word);
@@ -93,27 +93,27 @@ static void take(struct krp_followed *s, const struct krp_rec *rec)
 void collect_open(bool events)
 {
 	from_events = events;
-	krp_watch_open(&watch, KRP_KIND_MEMORY);
+	krp_programs_open(&programs, KRP_KIND_MEMORY);
 	if (events) {
 		skel = krping_mr_bpf__open();
 		krp_probe_opened(skel);
 		krp_probe_open(&probe, &(struct krp_want){
 					       KRP_SKELETON(skel),
 					       .run = krp_tool.opts.run,
-					       .runs = krp_watch_slots(&watch),
+					       .runs = krp_programs_slots(&programs),
 				       });
 	}
-	accounts = calloc(krp_watch_slots(&watch), sizeof(*accounts));
+	accounts = calloc(krp_programs_slots(&programs), sizeof(*accounts));
 	if (!accounts)
 		krp_die("out of memory");
-	krp_follow_open(&follow, &watch, take, forget);
+	krp_follow_open(&follow, &programs, take, forget);
 }
 
 void collect_close(void)
 {
 	uint32_t slot;
 
-	for (slot = 0; slot < krp_watch_slots(&watch); slot++)
+	for (slot = 0; slot < krp_programs_slots(&programs); slot++)
 		forget(slot);
 	free(accounts);
 	krp_follow_close(&follow);
@@ -121,12 +121,12 @@ void collect_close(void)
 		krp_probe_close(&probe);
 		krping_mr_bpf__destroy(skel);
 	}
-	krp_watch_close(&watch);
+	krp_programs_close(&programs);
 }
 
-struct krp_watch *collect_watch(void)
+struct krp_programs *collect_programs(void)
 {
-	return &watch;
+	return &programs;
 }
 
 struct krp_follow *collect_follow(void)
@@ -136,7 +136,7 @@ struct krp_follow *collect_follow(void)
 
 uint32_t collect_slots(void)
 {
-	return krp_watch_slots(&watch);
+	return krp_programs_slots(&programs);
 }
 
 uint32_t collect_run(uint32_t slot)
@@ -174,7 +174,7 @@ bool collect_get(struct collected *c, uint32_t slot, bool whole)
 	struct krp_run r;
 	bool late;
 
-	if (!krp_watch_read(&watch, slot, &r))
+	if (!krp_programs_read(&programs, slot, &r))
 		return false;
 	if (whole)
 		krp_follow_end(s, &r);
@@ -187,7 +187,7 @@ bool collect_get(struct collected *c, uint32_t slot, bool whole)
 	c->st.head.state = whole ? KRP_SLOT_ENDED : KRP_SLOT_RUNNING;
 	c->done_flushed = acc->done_flushed;
 	c->missed = krp_follow_missed(s);
-	c->gap = !from_events && (acc->gap || c->missed.told);
+	c->gap = !from_events && (acc->gap || c->missed.records);
 	return true;
 }
 
@@ -200,12 +200,12 @@ void collect_costs(struct costs *to, uint32_t slot)
 void collect_tidy(void)
 {
 	if (from_events)
-		krp_watch_sweep(&watch, bpf_map__fd(skel->maps.ledgers));
+		krp_programs_sweep(&programs, bpf_map__fd(skel->maps.ledgers));
 }
 
 struct krp_lost collect_lost(void)
 {
-	struct krp_lost lost = krp_watch_lost(&watch);
+	struct krp_lost lost = krp_programs_lost(&programs);
 
 	return from_events ? krp_lost_add(lost, krp_probe_lost(&probe)) : lost;
 }

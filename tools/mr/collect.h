@@ -25,7 +25,7 @@ struct collected {
 void collect_open(bool events);
 void collect_close(void);
 /* The programs, and the runs whose records are read. */
-struct krp_watch *collect_watch(void);
+struct krp_programs *collect_programs(void);
 struct krp_follow *collect_follow(void);
 
 uint32_t collect_slots(void);

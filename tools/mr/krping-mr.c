@@ -96,7 +96,7 @@ static void sub_balance(struct balance *since, const struct balance *total, uint
 	st->reg_valid -= mark->st.reg_valid;
 	st->mismatch -= mark->st.mismatch;
 	st->not_followed -= mark->st.not_followed;
-	since->missed.told -= mark->missed.told;
+	since->missed.records -= mark->missed.records;
 	since->missed.ns -= mark->missed.ns;
 	since->missed.whole -= mark->missed.whole;
 }
@@ -300,7 +300,7 @@ static void print_balances(FILE *f, void *const *v, unsigned int nr)
 				b->run.head.run, st->valid_at_attach);
 		snprintf(who, sizeof(who), "run %u", b->run.head.run);
 		print_oddities(f, who, b);
-		if (b->missed.told)
+		if (b->missed.records)
 			fprintf(f, "%s: %" PRIu64 " iterations not seen, %s in all: no verdict\n",
 				who, b->missed.whole, krp_ns(b->missed.ns).s);
 	}
@@ -459,7 +459,7 @@ static void counts_json(json_object *o, const struct balance *b, bool balanced)
 static void missed_json(json_object *o, const struct balance *b)
 {
 	krp_json_u64(o, "not_seen", b->missed.whole);
-	krp_json_u64(o, "not_seen_records", b->missed.told);
+	krp_json_u64(o, "not_seen_records", b->missed.records);
 	krp_json_u64(o, "not_seen_ns", b->missed.ns);
 	krp_json_u64(o, "not_followed", b->st.not_followed);
 }
@@ -656,7 +656,7 @@ int main(int argc, char **argv)
 	krp_note("Tracing krping's memory registrations... Ctrl-C to end.");
 
 	display = (struct krp_display){
-		.watch = collect_watch(),
+		.programs = collect_programs(),
 		.follow = collect_follow(),
 		.runs = &runs,
 		.size = sizeof(struct balance),

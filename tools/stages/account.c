@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "breakdown.h"
+#include "stages.h"
 
 _Static_assert(STG_DIST_ITER == JOIN_OTHER && STG_DIST_NONE == JOIN_NONE,
 	       "a tile says something else");
@@ -50,7 +50,7 @@ static void forget(uint32_t slot);
 
 uint32_t account_peer(uint32_t slot)
 {
-	const struct krp_run *r = krp_watch_run(&watch, slot);
+	const struct krp_run *r = krp_programs_run(&programs, slot);
 	unsigned int i;
 
 	if (r->peer || !r->head.late)
@@ -63,9 +63,9 @@ uint32_t account_peer(uint32_t slot)
 	 * The run listened when we attached, and had no slot yet when it
 	 * connected: its peer had one.
 	 */
-	for (i = 0; i < krp_watch_slots(&watch); i++) {
-		if (krp_watch_run(&watch, i)->peer == r->head.run)
-			return krp_watch_run(&watch, i)->head.run;
+	for (i = 0; i < krp_programs_slots(&programs); i++) {
+		if (krp_programs_run(&programs, i)->peer == r->head.run)
+			return krp_programs_run(&programs, i)->head.run;
 	}
 	return 0;
 }
@@ -264,8 +264,9 @@ int account_slot(uint32_t run)
 {
 	uint32_t slot;
 
-	for (slot = 0; slot < krp_watch_slots(&watch); slot++) {
-		if (krp_watch_run(&watch, slot)->head.run == run && krp_follow_slot(&follow, slot))
+	for (slot = 0; slot < krp_programs_slots(&programs); slot++) {
+		if (krp_programs_run(&programs, slot)->head.run == run &&
+		    krp_follow_slot(&follow, slot))
 			return slot;
 	}
 	return -1;
@@ -285,7 +286,7 @@ static void join_with_peer(struct account *acc)
 static void take(struct krp_followed *s, const struct krp_rec *rec)
 {
 	struct krp_totals t = {
-		.told = 1,
+		.records = 1,
 		.ns = rec->t - rec->t_begin,
 		.whole = !!(rec->flags & KRP_REC_F_WHOLE),
 	};
@@ -293,7 +294,7 @@ static void take(struct krp_followed *s, const struct krp_rec *rec)
 
 	krp_follow_seen(s, &t);
 	if (!acc->peer)
-		acc->peer = krp_watch_run(&watch, rec->slot)->peer;
+		acc->peer = krp_programs_run(&programs, rec->slot)->peer;
 	/* The time that was not seen. */
 	krp_join_tile(&acc->join, rec->t_begin, JOIN_NONE);
 	if (t.whole) {
@@ -308,17 +309,17 @@ static void take(struct krp_followed *s, const struct krp_rec *rec)
 void account_open(uint64_t slow)
 {
 	slow_ns = slow;
-	accounts = calloc(krp_watch_slots(&watch), sizeof(*accounts));
+	accounts = calloc(krp_programs_slots(&programs), sizeof(*accounts));
 	if (!accounts)
 		krp_die("out of memory");
-	krp_follow_open(&follow, &watch, take, forget);
+	krp_follow_open(&follow, &programs, take, forget);
 }
 
 void account_close(void)
 {
 	uint32_t slot;
 
-	for (slot = 0; slot < krp_watch_slots(&watch); slot++)
+	for (slot = 0; slot < krp_programs_slots(&programs); slot++)
 		forget(slot);
 	krp_follow_close(&follow);
 	free(accounts);
@@ -442,7 +443,7 @@ static void since_line(struct view *v, const struct view *before)
 {
 	v->st.holes -= before->st.holes;
 	v->st.unmatched -= before->st.unmatched;
-	v->st.missed.told -= before->st.missed.told;
+	v->st.missed.records -= before->st.missed.records;
 	v->st.missed.ns -= before->st.missed.ns;
 	v->st.missed.whole -= before->st.missed.whole;
 	v->window -= before->window;
@@ -463,7 +464,7 @@ bool account_view(struct view *v, struct view *since, uint32_t slot, bool whole)
 
 	if (!acc->peer)
 		acc->peer = account_peer(slot);
-	if (!krp_watch_read(&watch, slot, &r))
+	if (!krp_programs_read(&programs, slot, &r))
 		return false;
 	if (whole)
 		krp_follow_end(s, &r);
@@ -520,7 +521,7 @@ void account_join(void)
 {
 	uint32_t slot;
 
-	for (slot = 0; slot < krp_watch_slots(&watch); slot++) {
+	for (slot = 0; slot < krp_programs_slots(&programs); slot++) {
 		if (accounts[slot])
 			join_with_peer(accounts[slot]);
 	}

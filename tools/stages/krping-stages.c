@@ -12,7 +12,7 @@
 #include "../lib/probe.h"
 #include "../lib/split.h"
 #include "../lib/told.h"
-#include "breakdown.h"
+#include "stages.h"
 
 /* clang-format off */
 static const struct krp_col cols[] = {
@@ -22,7 +22,7 @@ static const struct krp_col cols[] = {
 /* clang-format on */
 #define NR_COLS (sizeof(cols) / sizeof(*cols))
 
-struct krp_watch watch;
+struct krp_programs programs;
 static struct krp_runs runs;
 static bool broken;
 static bool with_peer;
@@ -633,7 +633,7 @@ static void print_run(FILE *f, const struct view *v)
 	print_requests(f, v);
 	if (v->a.aborted.count)
 		print_row(f, "aborted", &v->a.aborted, NULL, v->window);
-	if (v->st.missed.told)
+	if (v->st.missed.records)
 		print_missed(f, v);
 	print_once(f, v, KRPING_PHASE_PAUSE, KRPING_PHASE_PAUSE);
 	print_once(f, v, KRPING_PHASE_WAIT_END, KRPING_PHASE_WAIT_END);
@@ -797,7 +797,7 @@ static json_object *missed_json(const struct krp_totals *missed)
 	json_object *o = json_object_new_object();
 
 	krp_json_u64(o, "count", missed->whole);
-	krp_json_u64(o, "records", missed->told);
+	krp_json_u64(o, "records", missed->records);
 	krp_json_u64(o, "sum_ns", missed->ns);
 	return o;
 }
@@ -833,7 +833,7 @@ static json_object *run_json(const struct view *v, const struct view *peer)
 
 static struct krp_lost lost_events(void)
 {
-	struct krp_lost lost = krp_watch_lost(&watch);
+	struct krp_lost lost = krp_programs_lost(&programs);
 
 	lost.failed += account_failed();
 	return slow_wanted(&slow) ? krp_lost_add(lost, slow_lost_events()) : lost;
@@ -1023,17 +1023,17 @@ int main(int argc, char **argv)
 		slow_open(&slow);
 	if (split)
 		asked = krp_ask("krping_iter_split");
-	krp_watch_open(&watch, KRP_KIND_STAGES);
+	krp_programs_open(&programs, KRP_KIND_STAGES);
 	account_open(slow_wanted(&slow) ? slow.ns : UINT64_MAX);
 	tell_peers();
 	if (slow_wanted(&slow)) {
 		slow_start(with_peer ? 0 : krp_tool.opts.run);
-		krp_watch_also(&watch, slow_fd());
+		krp_programs_also(&programs, slow_fd());
 	}
 	krp_note("Tracing the phases of krping's runs... Ctrl-C to end.");
 
 	krp_display_run(&(struct krp_display){
-		.watch = &watch,
+		.programs = &programs,
 		.follow = account_follow(),
 		.runs = &runs,
 		.size = sizeof(struct view),
@@ -1062,7 +1062,7 @@ int main(int argc, char **argv)
 	if (slow_wanted(&slow))
 		slow_close();
 	account_close();
-	krp_watch_close(&watch);
+	krp_programs_close(&programs);
 	if (asked >= 0)
 		close(asked);
 	return broken || (slow.fail && slow_seen()) ? KRP_EXIT_BROKEN : KRP_EXIT_OK;

@@ -17,7 +17,7 @@
 #include "../lib/hwcnt.h"
 #include "../lib/probe.h"
 #include "../../bpf/slow.h"
-#include "breakdown.h"
+#include "stages.h"
 #include "flight.h"
 #include "krping_slow.skel.h"
 

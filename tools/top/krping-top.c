@@ -25,13 +25,13 @@
 
 static struct krping_top_bpf *skel;
 static struct krp_probe probe;
-static struct krp_watch watch;
+static struct krp_programs programs;
 static struct krp_follow follow;
 static struct krp_runs runs;
 static struct top_rows rows;
 static struct top_groups groups;
 static struct krp_hwports ports;
-static struct krp_setting setting;
+static struct krp_environment setting;
 static uint64_t t_begin, t_watch; /* when the tool began; when all its programs were attached */
 static bool no_clear, batch, split;
 static struct top_view view = {
@@ -66,7 +66,7 @@ static void drop(uint32_t slot)
 
 static struct krp_lost lost_events(void)
 {
-	return krp_lost_add(krp_watch_lost(&watch), krp_probe_lost(&probe));
+	return krp_lost_add(krp_programs_lost(&programs), krp_probe_lost(&probe));
 }
 
 /* Reads what happened to a run beside its iterations; mostly nothing did. */
@@ -115,22 +115,22 @@ static void take_slots(bool all, uint64_t now)
 	struct krp_run run;
 	uint32_t slot;
 
-	for (slot = 0; slot < krp_watch_slots(&watch); slot++) {
+	for (slot = 0; slot < krp_programs_slots(&programs); slot++) {
 		s = krp_follow_slot(&follow, slot);
 		if (!s || (krp_tool.opts.run && krp_tool.opts.run != s->run) ||
-		    (!all && krp_watch_run(&watch, slot)->head.state != KRP_SLOT_ENDED))
+		    (!all && krp_programs_run(&programs, slot)->head.state != KRP_SLOT_ENDED))
 			continue;
 		/* If it does not hold still, the next look reads it. */
-		if (!krp_watch_read(&watch, slot, &run) || run.head.run != s->run)
+		if (!krp_programs_read(&programs, slot, &run) || run.head.run != s->run)
 			continue;
-		take_run(&run, krp_watch_hist(&watch, slot), now);
+		take_run(&run, krp_programs_hist(&programs, slot), now);
 		if (run.head.state != KRP_SLOT_ENDED)
 			continue;
 		s->over = true;
 		bpf_map_delete_elem(bpf_map__fd(skel->maps.rare), &run.head.run);
 	}
 	if (all)
-		krp_watch_sweep(&watch, bpf_map__fd(skel->maps.rare));
+		krp_programs_sweep(&programs, bpf_map__fd(skel->maps.rare));
 }
 
 /*
@@ -165,11 +165,11 @@ static void update(void)
 		if (r->shrunk)
 			continue;
 		top_row_info(r, info, t_watch);
-		if (!krp_setting_run(&setting, info))
+		if (!krp_environment_run(&setting, info))
 			krp_die("out of memory");
 		if (r->st.head.tid && !krp_run_finished(info) &&
-		    !krp_setting_has(&setting, info->id))
-			krp_setting_thread(&setting, info->id, r->st.head.tid);
+		    !krp_environment_has(&setting, info->id))
+			krp_environment_thread(&setting, info->id, r->st.head.tid);
 		if (krp_run_finished(info) && !r->t_ended)
 			r->t_ended = now;
 	}
@@ -423,7 +423,7 @@ static json_object *list_json(bool final)
 	if (is_grouped())
 		groups_json(o, final);
 	json_object_object_add(o, "devices", ports_json(final));
-	krp_setting_add(&setting, o, final);
+	krp_environment_add(&setting, o, final);
 	return o;
 }
 
@@ -486,7 +486,7 @@ static void print_table(void)
 
 	for (i = 0; i < rows.nr; i++)
 		running += rows.v[i]->listed && !rows.v[i]->t_ended;
-	krp_setting_head(&setting, f, width);
+	krp_environment_head(&setting, f, width);
 	fprintf(f, "krping-top %s  %u running  lost events %s\n", view.clock, running, view.lost);
 	if (!rows.nr) {
 		top_view_nothing(&view, nothing, sizeof(nothing));
@@ -888,17 +888,17 @@ int main(int argc, char **argv)
 	skel = krping_top_bpf__open();
 	krp_probe_opened(skel);
 	ask_for_split(split);
-	krp_watch_open(&watch, KRP_KIND_PHASES);
+	krp_programs_open(&programs, KRP_KIND_PHASES);
 	krp_probe_open(&probe, &(struct krp_want){
 				       KRP_SKELETON(skel),
 				       .run = krp_tool.opts.run,
-				       .runs = krp_watch_slots(&watch),
+				       .runs = krp_programs_slots(&programs),
 				       .event = screen ? NULL : text_needs,
 				       .later = "krping_state",
 			       });
-	krp_follow_open(&follow, &watch, NULL, drop);
+	krp_follow_open(&follow, &programs, NULL, drop);
 	t_watch = krp_time_now();
-	krp_setting_open(&setting, "");
+	krp_environment_open(&setting, "");
 	if (!screen || !top_curses_start()) {
 		keys = keys && start_keys();
 		krp_note("Watching krping's runs... %sCtrl-C to end.", keys ? "q or " : "");
@@ -910,10 +910,10 @@ int main(int argc, char **argv)
 	krp_probe_detach(&probe);
 	update();
 	summary();
-	krp_setting_close(&setting);
+	krp_environment_close(&setting);
 	krp_probe_close(&probe);
 	krping_top_bpf__destroy(skel);
 	krp_follow_close(&follow);
-	krp_watch_close(&watch);
+	krp_programs_close(&programs);
 	return KRP_EXIT_OK;
 }

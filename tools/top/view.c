@@ -378,9 +378,9 @@ static void draw_title(struct top_view *v, struct krp_canvas *c, const char *wha
 /* Returns the line below. */
 static int draw_setting(const struct top_view *v, struct krp_canvas *c, int y)
 {
-	char text[KRP_SETTING_TEXT];
+	char text[KRP_ENVIRONMENT_TEXT];
 
-	krp_setting_text(v->setting, text, sizeof(text), c->width);
+	krp_environment_text(v->setting, text, sizeof(text), c->width);
 	krp_canvas_text(c, y, 0, KRP_PLAIN, text);
 	return y + 1;
 }

@@ -11,7 +11,7 @@
 
 #include "canvas.h"
 #include "../lib/hwcnt.h"
-#include "../lib/setting.h"
+#include "../lib/environment.h"
 #include "rows.h"
 
 /* From left to right. The columns behind STATE are for screens wider than 80. */
@@ -135,7 +135,7 @@ struct top_view {
 	/* The data. */
 	struct top_rows *rows;
 	struct krp_hwports *ports;
-	const struct krp_setting *setting;
+	const struct krp_environment *setting;
 	struct top_groups *groups;
 	uint64_t now, keep_ns;
 	char lost[24]; /* lost events; "-" if it is unknown */

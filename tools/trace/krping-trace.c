@@ -118,7 +118,7 @@ static void forget_ended(void)
 	nr_known = n;
 }
 
-static struct known *know(const struct krp_event_rec *rec)
+static struct known *run_of(const struct krp_event_rec *rec)
 {
 	size_t i = position(rec->head.run);
 	const struct krp_run_info *info;
@@ -155,7 +155,7 @@ static struct known *know(const struct krp_event_rec *rec)
 }
 
 /* Takes over what an event tells of its run. */
-static void learn(struct known *k, const struct krp_event_rec *rec)
+static void update_run(struct known *k, const struct krp_event_rec *rec)
 {
 	switch (rec->head.event) {
 	case KRP_EV_run_start:
@@ -263,9 +263,9 @@ static bool is_enough(void)
 /* Handles an event in its turn. */
 static void stream(const struct krp_event_rec *rec)
 {
-	struct known *k = know(rec);
+	struct known *k = run_of(rec);
 
-	learn(k, rec);
+	update_run(k, rec);
 	/* For live events the programs have already checked the run. */
 	if (krp_shows(k->id, &k->info)) {
 		if (!k->counted)
@@ -355,11 +355,11 @@ static void next_pair(void)
 	ladder = NULL;
 }
 
-static void climb(const struct krp_event_rec *rec)
+static void feed_ladder(const struct krp_event_rec *rec)
 {
-	struct known *k = know(rec);
+	struct known *k = run_of(rec);
 
-	learn(k, rec);
+	update_run(k, rec);
 	if (!ladder)
 		ladder_pair(rec, k);
 	if (ladder && !krp_ladder_is_settled(ladder))
@@ -375,7 +375,7 @@ static void climb(const struct krp_event_rec *rec)
 	next_pair();
 }
 
-static void (*sink)(const struct krp_event_rec *rec) = stream;
+static void (*handle)(const struct krp_event_rec *rec) = stream;
 
 static int on_event(void *ctx, void *data, size_t size)
 {
@@ -385,7 +385,7 @@ static int on_event(void *ctx, void *data, size_t size)
 	if (!krp_event_parse(&rec, data, size))
 		return 0;
 	if (krp_order_full(order))
-		sink(krp_order_take(order, UINT64_MAX));
+		handle(krp_order_take(order, UINT64_MAX));
 	krp_order_put(order, &rec);
 	return ++batch % BATCH ? 0 : -EAGAIN;
 }
@@ -396,7 +396,7 @@ static void show_until(uint64_t t)
 	const struct krp_event_rec *rec;
 
 	while ((rec = krp_order_take(order, t)))
-		sink(rec);
+		handle(rec);
 	fflush(stdout);
 }
 
@@ -691,7 +691,7 @@ static bool timed;
 
 static void feed_event(const struct krp_event_rec *rec, json_object *o)
 {
-	struct known *k = know(rec);
+	struct known *k = run_of(rec);
 	json_object *v;
 
 	if (!timed && json_object_object_get_ex(o, "time", &v))
@@ -702,7 +702,7 @@ static void feed_event(const struct krp_event_rec *rec, json_object *o)
 	if (rec->head.event == KRP_EV_conn && json_object_object_get_ex(o, "peer_here", &v) &&
 	    json_object_get_boolean(v))
 		own_nonce = KRP_ARG(rec, conn, peer_nonce);
-	sink(rec);
+	handle(rec);
 }
 
 static void feed_line(const char *line, size_t len)
@@ -769,7 +769,7 @@ static enum krp_exit judge_input(bool told)
 	return KRP_EXIT_BROKEN;
 }
 
-static bool is_climbed(void)
+static bool ladder_is_done(void)
 {
 	if (ladder && (krp_ladder_is_settled(ladder) || krp_ladder_has_ended(ladder)))
 		return true;
@@ -897,7 +897,8 @@ static void watch(void)
 			look_for_losses();
 			ladder_progress();
 		}
-		done = ladder_mode ? is_climbed() : is_enough() || krp_all_done(nr_seen, nr_ended);
+		done = ladder_mode ? ladder_is_done() :
+				     is_enough() || krp_all_done(nr_seen, nr_ended);
 	} while (wake != KRP_WAKE_STOP && !done);
 
 	if (progress_shown)
@@ -943,7 +944,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	width = screen_width();
 	if (ladder_mode)
-		sink = climb;
+		handle = feed_ladder;
 	if (input)
 		read_input();
 	else

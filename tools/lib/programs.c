@@ -12,7 +12,7 @@
 #include "probe.h"
 #include "seq.h"
 #include "tool.h"
-#include "watch.h"
+#include "programs.h"
 #include "krping_iter.skel.h"
 
 /* Bytes of data in a ring, if nobody has asked for another size: no more than fit into WHOLE_BYTES for all CPUs. */
@@ -23,7 +23,7 @@
 #define RING_NONE   4096UL
 
 /* The order in which the programs are attached; the first one is that of the kind. */
-static const char *events[KRP_WATCH_PROGS] = { NULL, "krping_conn", "krping_run_end",
+static const char *events[KRP_NR_PROGRAMS] = { NULL, "krping_conn", "krping_run_end",
 					       "krping_run_start" };
 
 static const char *const event_of_kind[KRP_NR_KINDS] = {
@@ -32,9 +32,9 @@ static const char *const event_of_kind[KRP_NR_KINDS] = {
 	[KRP_KIND_MEMORY] = "krping_iter_memory",
 };
 
-bool krp_watch_read(const struct krp_watch *w, uint32_t slot, struct krp_run *to)
+bool krp_programs_read(const struct krp_programs *w, uint32_t slot, struct krp_run *to)
 {
-	const struct krp_run *r = krp_watch_run(w, slot);
+	const struct krp_run *r = krp_programs_run(w, slot);
 
 	if (krp_seq_read(&r->head.seq, to, sizeof(*to)))
 		return true;
@@ -42,14 +42,14 @@ bool krp_watch_read(const struct krp_watch *w, uint32_t slot, struct krp_run *to
 	return false;
 }
 
-void krp_watch_info(const struct krp_watch *w, struct krp_runs *runs)
+void krp_programs_info(const struct krp_programs *w, struct krp_runs *runs)
 {
 	const struct krp_run_info *info;
 	const struct krp_head *h;
 	uint32_t slot;
 
-	for (slot = 0; slot < krp_watch_slots(w); slot++) {
-		h = &krp_watch_run(w, slot)->head;
+	for (slot = 0; slot < krp_programs_slots(w); slot++) {
+		h = &krp_programs_run(w, slot)->head;
 		if (h->state == KRP_SLOT_FREE)
 			continue;
 		info = krp_runs_find(runs, h->run);
@@ -61,22 +61,22 @@ void krp_watch_info(const struct krp_watch *w, struct krp_runs *runs)
 	}
 }
 
-void krp_watch_setting(const struct krp_watch *w, struct krp_runs *runs,
-		       struct krp_setting *setting)
+void krp_programs_environment(const struct krp_programs *w, struct krp_runs *runs,
+			      struct krp_environment *setting)
 {
 	const struct krp_head *now;
 	bool read = false, shown;
 	struct krp_head h;
 	uint32_t slot;
 
-	for (slot = 0; slot < krp_watch_slots(w); slot++) {
-		now = &krp_watch_run(w, slot)->head;
+	for (slot = 0; slot < krp_programs_slots(w); slot++) {
+		now = &krp_programs_run(w, slot)->head;
 		/* Mostly there is nothing new, and no copy is needed to see that. */
 		if (now->state != KRP_SLOT_RUNNING || !now->tid ||
-		    krp_setting_has(setting, now->run))
+		    krp_environment_has(setting, now->run))
 			continue;
 		if (!krp_seq_read(&now->seq, &h, sizeof(h)) || !h.tid ||
-		    h.state != KRP_SLOT_RUNNING || krp_setting_has(setting, h.run))
+		    h.state != KRP_SLOT_RUNNING || krp_environment_has(setting, h.run))
 			continue;
 		if (krp_has_filter() && !read) {
 			if (krp_runs_read(runs))
@@ -84,7 +84,7 @@ void krp_watch_setting(const struct krp_watch *w, struct krp_runs *runs,
 			read = true;
 		}
 		shown = krp_shows(h.run, krp_runs_find(runs, h.run));
-		krp_setting_thread(setting, h.run, shown ? h.tid : 0);
+		krp_environment_thread(setting, h.run, shown ? h.tid : 0);
 	}
 }
 
@@ -101,7 +101,7 @@ static uint64_t ring_bytes(enum krp_kind kind, unsigned int cpus)
 	return size;
 }
 
-static int set_sizes(struct krp_watch *w, enum krp_kind kind)
+static int set_sizes(struct krp_programs *w, enum krp_kind kind)
 {
 	struct krping_iter_bpf *s = w->skel;
 	struct bpf_map *const by_slot[] = { s->maps.run_slots, s->maps.free_slots,
@@ -120,7 +120,7 @@ static int set_sizes(struct krp_watch *w, enum krp_kind kind)
 	return err ?: bpf_map__set_max_entries(s->maps.krp_wakeups, sysconf(_SC_PAGESIZE));
 }
 
-static int fill_slots(const struct krp_watch *w)
+static int fill_slots(const struct krp_programs *w)
 {
 	int fd = bpf_map__fd(w->skel->maps.free_slots), err = 0;
 	uint32_t slot;
@@ -130,9 +130,9 @@ static int fill_slots(const struct krp_watch *w)
 	return err;
 }
 
-static void attach(struct krp_watch *w)
+static void attach(struct krp_programs *w)
 {
-	struct bpf_program *const progs[KRP_WATCH_PROGS] = {
+	struct bpf_program *const progs[KRP_NR_PROGRAMS] = {
 		w->skel->progs.krp_iter,
 		w->skel->progs.krp_conn,
 		w->skel->progs.krp_run_end,
@@ -140,7 +140,7 @@ static void attach(struct krp_watch *w)
 	};
 	unsigned int i;
 
-	for (i = 0; i < KRP_WATCH_PROGS; i++) {
+	for (i = 0; i < KRP_NR_PROGRAMS; i++) {
 		w->prog_fds[i] = bpf_program__fd(progs[i]);
 		w->link_fds[i] = bpf_raw_tracepoint_open(events[i], w->prog_fds[i]);
 		if (w->link_fds[i] < 0)
@@ -148,7 +148,7 @@ static void attach(struct krp_watch *w)
 	}
 }
 
-static void load(struct krp_watch *w, uint64_t nonce, enum krp_kind kind)
+static void load(struct krp_programs *w, uint64_t nonce, enum krp_kind kind)
 {
 	int err;
 
@@ -186,7 +186,7 @@ static void unmap_array(const char *p, size_t bytes)
 		munmap((void *)p, (bytes + page - 1) & -page);
 }
 
-static size_t rings_bytes(const struct krp_watch *w)
+static size_t rings_bytes(const struct krp_programs *w)
 {
 	return KRP_RING_STRIDE(w->ring) * w->cpus;
 }
@@ -199,20 +199,20 @@ static int nothing(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-void krp_watch_also(struct krp_watch *w, int fd)
+void krp_programs_also(struct krp_programs *w, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
-	if (epoll_ctl(krp_watch_fd(w), EPOLL_CTL_ADD, fd, &event))
+	if (epoll_ctl(krp_programs_fd(w), EPOLL_CTL_ADD, fd, &event))
 		krp_die("cannot wait for records: %s", strerror(errno));
 }
 
-void krp_watch_woken(struct krp_watch *w)
+void krp_programs_woken(struct krp_programs *w)
 {
 	ring_buffer__consume(w->wakeups);
 }
 
-void krp_watch_open(struct krp_watch *w, enum krp_kind kind)
+void krp_programs_open(struct krp_programs *w, enum krp_kind kind)
 {
 	struct krp_runs runs = { 0 };
 	int cpus = krp_cpu_ids();
@@ -242,12 +242,12 @@ void krp_watch_open(struct krp_watch *w, enum krp_kind kind)
 		    (unsigned long long)w->ring / 1024);
 }
 
-void krp_watch_begin(const struct krp_watch *w)
+void krp_programs_begin(const struct krp_programs *w)
 {
 	__atomic_store_n((uint32_t *)&w->skel->bss->listening, 1, __ATOMIC_SEQ_CST);
 }
 
-void krp_watch_close(struct krp_watch *w)
+void krp_programs_close(struct krp_programs *w)
 {
 	unsigned int i;
 
@@ -255,24 +255,24 @@ void krp_watch_close(struct krp_watch *w)
 	unmap_array(w->hists, sizeof(struct krp_hist) * w->slots);
 	unmap_array(w->rings, rings_bytes(w));
 	ring_buffer__free(w->wakeups);
-	for (i = 0; i < KRP_WATCH_PROGS; i++)
+	for (i = 0; i < KRP_NR_PROGRAMS; i++)
 		close(w->link_fds[i]);
 	krping_iter_bpf__destroy(w->skel);
 	memset(w, 0, sizeof(*w));
 }
 
-static bool has_slot(const struct krp_watch *w, uint32_t run)
+static bool has_slot(const struct krp_programs *w, uint32_t run)
 {
 	uint32_t slot;
 
-	for (slot = 0; slot < krp_watch_slots(w); slot++) {
-		if (krp_watch_run(w, slot)->head.run == run)
+	for (slot = 0; slot < krp_programs_slots(w); slot++) {
+		if (krp_programs_run(w, slot)->head.run == run)
 			return true;
 	}
 	return false;
 }
 
-void krp_watch_sweep(const struct krp_watch *w, int map_fd)
+void krp_programs_sweep(const struct krp_programs *w, int map_fd)
 {
 	uint32_t run, next;
 	bool more = !bpf_map_get_next_key(map_fd, NULL, &next);
@@ -285,7 +285,7 @@ void krp_watch_sweep(const struct krp_watch *w, int map_fd)
 	}
 }
 
-struct krp_lost krp_watch_lost(const struct krp_watch *w)
+struct krp_lost krp_programs_lost(const struct krp_programs *w)
 {
-	return krp_lost_read(w->prog_fds, KRP_WATCH_PROGS, bpf_map__fd(w->skel->maps.counters));
+	return krp_lost_read(w->prog_fds, KRP_NR_PROGRAMS, bpf_map__fd(w->skel->maps.counters));
 }

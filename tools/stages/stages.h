@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* What the parts of krping-stages share. */
-#ifndef KRP_STAGES_BREAKDOWN_H
-#define KRP_STAGES_BREAKDOWN_H
+#ifndef KRP_STAGES_STAGES_H
+#define KRP_STAGES_STAGES_H
 
 #include "../lib/display.h"
 #include "../lib/tool.h"
@@ -42,7 +42,7 @@ struct view {
 	uint64_t window; /* what tiled has to be */
 };
 
-extern struct krp_watch watch;
+extern struct krp_programs programs;
 /* The name of a stage of a request, as the distributions number it. */
 const char *request_name(unsigned int stage);
 /* The run's own thread polls its CQs: it is woken before its completion is handled. */
@@ -123,4 +123,4 @@ struct krp_lost slow_lost_events(void);
 void slow_print(FILE *f, void *const *v, unsigned int nr, bool final);
 void slow_json(json_object *o, void *const *v, unsigned int nr, bool final);
 
-#endif /* KRP_STAGES_BREAKDOWN_H */
+#endif /* KRP_STAGES_STAGES_H */

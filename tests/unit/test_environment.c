@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "tools/lib/setting.h"
+#include "tools/lib/environment.h"
 #include "tree.h"
 
 static void link_to(const char *name, const char *target)
@@ -16,7 +16,7 @@ static void link_to(const char *name, const char *target)
 	assert_int_equal(symlink(target, path), 0);
 }
 
-static struct krp_setting s;
+static struct krp_environment s;
 
 SETUP()
 {
@@ -35,12 +35,12 @@ SETUP()
 		tree_put((*row)[0], (*row)[1]);
 	link_to("sys/class/infiniband/ib0/device/driver", "../../bus/pci/drivers/mlx5_core");
 	link_to("proc/self/ns/pid", "pid:[4026531836]");
-	krp_setting_open(&s, root);
+	krp_environment_open(&s, root);
 }
 
 TEARDOWN()
 {
-	krp_setting_close(&s);
+	krp_environment_close(&s);
 	tree_teardown();
 }
 
@@ -50,15 +50,15 @@ static unsigned int run(uint32_t id, const char *dev, uint32_t port)
 	struct krp_run_info info = { .id = id, .port = port };
 
 	strcpy(info.dev, dev);
-	assert_true(krp_setting_run(&s, &info));
+	assert_true(krp_environment_run(&s, &info));
 	return s.nr_devs;
 }
 
 static const char *text_of(unsigned int width)
 {
-	static char text[KRP_SETTING_TEXT];
+	static char text[KRP_ENVIRONMENT_TEXT];
 
-	krp_setting_text(&s, text, sizeof(text), width);
+	krp_environment_text(&s, text, sizeof(text), width);
 	assert_true(strlen(text) <= width);
 	return text;
 }
@@ -93,23 +93,23 @@ TEST(head)
 	json_object *o[4], *v, *d;
 	unsigned int i;
 
-	krp_setting_head(&s, printer(), 79);
-	krp_setting_head(&s, unit_out, 79);
+	krp_environment_head(&s, printer(), 79);
+	krp_environment_head(&s, unit_out, 79);
 	for (i = 0; i < 4; i++) {
 		o[i] = json_object_new_object();
 		if (i == 2)
 			run(3, "rxe0", 1);
-		krp_setting_add(&s, o[i], false);
+		krp_environment_add(&s, o[i], false);
 	}
-	krp_setting_head(&s, unit_out, 79);
+	krp_environment_head(&s, unit_out, 79);
 	tree_put("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
-	krp_setting_head(&s, unit_out, 79);
+	krp_environment_head(&s, unit_out, 79);
 	printed();
 	assert_int_equal(lines_within(unit_text, 79), 3);
 	has(unit_text, "clock hpet");
 #define HAS(i) json_object_object_get_ex(o[i], "setting", &v)
 	are("1 0 0", HAS(0), HAS(1), HAS(3));
-	krp_setting_add(&s, o[3], true);
+	krp_environment_add(&s, o[3], true);
 	are("1 1 1", HAS(3), HAS(2), json_object_object_get_ex(v, "devices", &d));
 	json_is(json_object_get(d), "[{\"dev\":\"rxe0\",\"port\":1,\"driver\":\"rdma_rxe\"}]");
 	for (i = 0; i < 4; i++)
@@ -118,9 +118,9 @@ TEST(head)
 
 TEST(cpus)
 {
-	static const unsigned int cpus[] = { 3, 1, 0, 62, 63, 64, 65, KRP_SETTING_CPUS - 1 };
-	cpu_set_t c[KRP_SETTING_CPUS / CPU_SETSIZE] = { 0 };
-	char text[KRP_SETTING_LIST];
+	static const unsigned int cpus[] = { 3, 1, 0, 62, 63, 64, 65, KRP_ENVIRONMENT_CPUS - 1 };
+	cpu_set_t c[KRP_ENVIRONMENT_CPUS / CPU_SETSIZE] = { 0 };
+	char text[KRP_ENVIRONMENT_LIST];
 	unsigned int i;
 
 	krp_cpus_text(c, text, sizeof(text));
@@ -130,7 +130,7 @@ TEST(cpus)
 	krp_cpus_text(c, text, sizeof(text));
 	assert_string_equal(text, "0-1,3,62-65,8191");
 	/* A list that is too long is cut between two numbers, and says so. */
-	for (i = 0; i < KRP_SETTING_CPUS; i += 2)
+	for (i = 0; i < KRP_ENVIRONMENT_CPUS; i += 2)
 		CPU_SET_S(i, sizeof(c), c);
 	krp_cpus_text(c, text, 12);
 	assert_string_equal(text, "0-4,6,8,~");
@@ -139,29 +139,29 @@ TEST(cpus)
 /* The CPUs of a run's thread are those of the thread with that number, here of our own. */
 TEST(thread)
 {
-	char want[KRP_SETTING_LIST], text[KRP_SETTING_LIST], path[512];
-	cpu_set_t set[KRP_SETTING_CPUS / CPU_SETSIZE] = { 0 };
+	char want[KRP_ENVIRONMENT_LIST], text[KRP_ENVIRONMENT_LIST], path[512];
+	cpu_set_t set[KRP_ENVIRONMENT_CPUS / CPU_SETSIZE] = { 0 };
 
 	assert_int_equal(sched_getaffinity(0, sizeof(set), set), 0);
 	krp_cpus_text(set, want, sizeof(want));
 
-	assert_false(krp_setting_has(&s, 3));
+	assert_false(krp_environment_has(&s, 3));
 	/* A run that is not shown, and one whose thread has gone. */
-	krp_setting_thread(&s, 3, 0);
-	assert_true(krp_setting_has(&s, 3));
-	krp_setting_thread(&s, 4, 0x7fffffff);
+	krp_environment_thread(&s, 3, 0);
+	assert_true(krp_environment_has(&s, 3));
+	krp_environment_thread(&s, 4, 0x7fffffff);
 	assert_int_equal(CPU_COUNT_S(sizeof(s.threads), s.threads), 0);
-	krp_setting_thread(&s, 9, gettid());
-	assert_true(krp_setting_has(&s, 9));
+	krp_environment_thread(&s, 9, gettid());
+	assert_true(krp_environment_has(&s, 9));
 	krp_cpus_text(s.threads, text, sizeof(text));
 	assert_string_equal(text, want);
-	krp_setting_close(&s);
+	krp_environment_close(&s);
 
 	/* In another PID namespace the number is another thread's. */
 	tree_path(path, sizeof(path), "proc/self/ns/pid");
 	assert_int_equal(unlink(path), 0);
 	link_to("proc/self/ns/pid", "pid:[4026532180]");
-	krp_setting_open(&s, root);
-	krp_setting_thread(&s, 9, gettid());
+	krp_environment_open(&s, root);
+	krp_environment_thread(&s, 9, gettid());
 	assert_int_equal(CPU_COUNT_S(sizeof(s.threads), s.threads), 0);
 }

@@ -3,8 +3,8 @@
  * What figures depend on, and what a reader needs beside them: the kernel, its clock, the devices of the
  * runs with their drivers, and the CPUs.
  */
-#ifndef KRP_LIB_SETTING_H
-#define KRP_LIB_SETTING_H
+#ifndef KRP_LIB_ENVIRONMENT_H
+#define KRP_LIB_ENVIRONMENT_H
 
 #include <json-c/json.h>
 #include <sched.h>
@@ -16,62 +16,63 @@
 #include "runs.h"
 
 /* CPUs with higher numbers are left out. */
-#define KRP_SETTING_CPUS 8192
+#define KRP_ENVIRONMENT_CPUS 8192
 /* Runs of which the CPUs were read are remembered by the last digits of their ids. */
-#define KRP_SETTING_DONE 4096
+#define KRP_ENVIRONMENT_DONE 4096
 /* Room for the text of CPUs, and for that of all. */
-#define KRP_SETTING_LIST 128
-#define KRP_SETTING_TEXT 1024
+#define KRP_ENVIRONMENT_LIST 128
+#define KRP_ENVIRONMENT_TEXT 1024
 
 /* The bytes of a set of CPUs. */
-#define KRP_SETTING_SET (KRP_SETTING_CPUS / 8)
+#define KRP_ENVIRONMENT_SET (KRP_ENVIRONMENT_CPUS / 8)
 
-struct krp_setting_dev {
+struct krp_environment_dev {
 	char dev[KRP_ESCAPED(KRPING_DEV_NAME_MAX)]; /* escaped, as /proc gives it to us */
 	uint32_t port;
 	char driver[64]; /* escaped; "": not known */
 };
 
 /* A text is "" where it is not known. */
-struct krp_setting {
+struct krp_environment {
 	const char *root; /* in front of /proc and /sys: "" but in tests */
 	char kernel[65], clock[32];
-	unsigned int online;				   /* CPUs */
-	cpu_set_t threads[KRP_SETTING_CPUS / CPU_SETSIZE]; /* where threads of the runs may run */
-	struct krp_setting_dev *devs;
+	unsigned int online;				       /* CPUs */
+	cpu_set_t threads[KRP_ENVIRONMENT_CPUS / CPU_SETSIZE]; /* where threads of the runs may run */
+	struct krp_environment_dev *devs;
 	unsigned int nr_devs;
-	uint32_t done[KRP_SETTING_DONE];
+	uint32_t done[KRP_ENVIRONMENT_DONE];
 	bool has_tids; /* we are in the first PID namespace, in which the kernel side numbers threads */
 	/* What was printed last. */
 	char *said_text, *said_json;
 };
 
 /* Reads what does not depend on runs. */
-void krp_setting_open(struct krp_setting *s, const char *root);
-void krp_setting_close(struct krp_setting *s);
+void krp_environment_open(struct krp_environment *s, const char *root);
+void krp_environment_close(struct krp_environment *s);
 /*
  * A run is shown: reads its device, unless that is known already. To be called again as long as the
  * run is shown, since it may not have one yet. false: out of memory.
  */
-bool krp_setting_run(struct krp_setting *s, const struct krp_run_info *info);
+bool krp_environment_run(struct krp_environment *s, const struct krp_run_info *info);
 /* The run's thread has this number, and goes on: reads its CPUs. 0: the run is not shown. */
-void krp_setting_thread(struct krp_setting *s, uint32_t run, uint32_t tid);
+void krp_environment_thread(struct krp_environment *s, uint32_t run, uint32_t tid);
 /* Was that called for the run? */
-bool krp_setting_has(const struct krp_setting *s, uint32_t run);
+bool krp_environment_has(const struct krp_environment *s, uint32_t run);
 
 /* One line, without its end, that begins with '#'. If it is longer than width it is cut, and ends in '~'. */
-void krp_setting_text(const struct krp_setting *s, char *buf, size_t size, unsigned int width);
-json_object *krp_setting_json(const struct krp_setting *s);
+void krp_environment_text(const struct krp_environment *s, char *buf, size_t size,
+			  unsigned int width);
+json_object *krp_environment_json(const struct krp_environment *s);
 
 /* Reads the clock source again, and prints the line if it is not what was printed last. */
-void krp_setting_head(struct krp_setting *s, FILE *f, unsigned int width);
+void krp_environment_head(struct krp_environment *s, FILE *f, unsigned int width);
 /*
  * The same as the member "setting" of an object: of the first one, of those in which it is not what it
  * was before, and of the final one.
  */
-void krp_setting_add(struct krp_setting *s, json_object *o, bool final);
+void krp_environment_add(struct krp_environment *s, json_object *o, bool final);
 
 /* For tests: a set as a list such as 0-3,8. */
 void krp_cpus_text(const cpu_set_t *set, char *buf, size_t size);
 
-#endif /* KRP_LIB_SETTING_H */
+#endif /* KRP_LIB_ENVIRONMENT_H */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "out.h"
-#include "setting.h"
+#include "environment.h"
 
 /* The first PID namespace, whose number never changes: PROC_PID_INIT_INO. */
 #define FIRST_PID_NS "pid:[4026531836]"
@@ -40,11 +40,11 @@ void krp_cpus_text(const cpu_set_t *set, char *buf, size_t size)
 	size_t n = 0;
 
 	*buf = '\0';
-	for (cpu = 0; cpu < KRP_SETTING_CPUS; cpu = last + 1) {
+	for (cpu = 0; cpu < KRP_ENVIRONMENT_CPUS; cpu = last + 1) {
 		last = cpu;
-		if (!CPU_ISSET_S(cpu, KRP_SETTING_SET, set))
+		if (!CPU_ISSET_S(cpu, KRP_ENVIRONMENT_SET, set))
 			continue;
-		while (CPU_ISSET_S(last + 1, KRP_SETTING_SET, set))
+		while (CPU_ISSET_S(last + 1, KRP_ENVIRONMENT_SET, set))
 			last++;
 		snprintf(part, sizeof(part), last > cpu ? "%s%u-%u" : "%s%u", n ? "," : "", cpu,
 			 last);
@@ -56,25 +56,25 @@ void krp_cpus_text(const cpu_set_t *set, char *buf, size_t size)
 	}
 }
 
-void krp_setting_thread(struct krp_setting *s, uint32_t run, uint32_t tid)
+void krp_environment_thread(struct krp_environment *s, uint32_t run, uint32_t tid)
 {
-	cpu_set_t set[KRP_SETTING_CPUS / CPU_SETSIZE] = { 0 };
+	cpu_set_t set[KRP_ENVIRONMENT_CPUS / CPU_SETSIZE] = { 0 };
 
-	s->done[run % KRP_SETTING_DONE] = run;
+	s->done[run % KRP_ENVIRONMENT_DONE] = run;
 	if (tid && s->has_tids && !sched_getaffinity(tid, sizeof(set), set))
 		CPU_OR_S(sizeof(set), s->threads, s->threads, set);
 }
 
-bool krp_setting_has(const struct krp_setting *s, uint32_t run)
+bool krp_environment_has(const struct krp_environment *s, uint32_t run)
 {
-	return s->done[run % KRP_SETTING_DONE] == run;
+	return s->done[run % KRP_ENVIRONMENT_DONE] == run;
 }
 
 /*
  * A device of hardware has the link of its bus to its driver. The kernel has two devices of software,
  * and only one of them is of iWARP.
  */
-static void read_driver(struct krp_setting *s, struct krp_setting_dev *d, const char *dev)
+static void read_driver(struct krp_environment *s, struct krp_environment_dev *d, const char *dev)
 {
 	char path[PATH_MAX], to[PATH_MAX], type[64], *name;
 
@@ -96,10 +96,10 @@ static void read_driver(struct krp_setting *s, struct krp_setting_dev *d, const 
 		strcpy(d->driver, "rdma_rxe");
 }
 
-bool krp_setting_run(struct krp_setting *s, const struct krp_run_info *info)
+bool krp_environment_run(struct krp_environment *s, const struct krp_run_info *info)
 {
 	char dev[KRPING_DEV_NAME_MAX];
-	struct krp_setting_dev *d;
+	struct krp_environment_dev *d;
 	unsigned int i;
 
 	/* Device and port are known when the run is connected. */
@@ -124,7 +124,7 @@ bool krp_setting_run(struct krp_setting *s, const struct krp_run_info *info)
 	return true;
 }
 
-static void read_clock(struct krp_setting *s)
+static void read_clock(struct krp_environment *s)
 {
 	char path[PATH_MAX];
 
@@ -133,7 +133,7 @@ static void read_clock(struct krp_setting *s)
 	read_line(s->clock, sizeof(s->clock), path);
 }
 
-void krp_setting_open(struct krp_setting *s, const char *root)
+void krp_environment_open(struct krp_environment *s, const char *root)
 {
 	char path[PATH_MAX], ns[64];
 	struct utsname u;
@@ -149,7 +149,7 @@ void krp_setting_open(struct krp_setting *s, const char *root)
 	s->has_tids = !strcmp(ns, FIRST_PID_NS);
 }
 
-void krp_setting_close(struct krp_setting *s)
+void krp_environment_close(struct krp_environment *s)
 {
 	free(s->devs);
 	free(s->said_text);
@@ -157,9 +157,10 @@ void krp_setting_close(struct krp_setting *s)
 	memset(s, 0, sizeof(*s));
 }
 
-void krp_setting_text(const struct krp_setting *s, char *buf, size_t size, unsigned int width)
+void krp_environment_text(const struct krp_environment *s, char *buf, size_t size,
+			  unsigned int width)
 {
-	char cpus[KRP_SETTING_LIST], *text = NULL;
+	char cpus[KRP_ENVIRONMENT_LIST], *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 	unsigned int i;
@@ -192,10 +193,10 @@ static void json_text_or_null(json_object *o, const char *key, const char *text)
 		json_object_object_add(o, key, NULL);
 }
 
-json_object *krp_setting_json(const struct krp_setting *s)
+json_object *krp_environment_json(const struct krp_environment *s)
 {
 	json_object *o = json_object_new_object(), *a = json_object_new_array(), *d;
-	char cpus[KRP_SETTING_LIST];
+	char cpus[KRP_ENVIRONMENT_LIST];
 	unsigned int i;
 
 	json_text_or_null(o, "kernel", s->kernel);
@@ -224,22 +225,22 @@ static bool is_new(char **said, const char *text)
 	return true;
 }
 
-void krp_setting_head(struct krp_setting *s, FILE *f, unsigned int width)
+void krp_environment_head(struct krp_environment *s, FILE *f, unsigned int width)
 {
-	char text[KRP_SETTING_TEXT];
+	char text[KRP_ENVIRONMENT_TEXT];
 
 	read_clock(s);
-	krp_setting_text(s, text, sizeof(text), width);
+	krp_environment_text(s, text, sizeof(text), width);
 	if (is_new(&s->said_text, text))
 		fprintf(f, "%s\n", text);
 }
 
-void krp_setting_add(struct krp_setting *s, json_object *o, bool final)
+void krp_environment_add(struct krp_environment *s, json_object *o, bool final)
 {
 	json_object *setting;
 
 	read_clock(s);
-	setting = krp_setting_json(s);
+	setting = krp_environment_json(s);
 	if (is_new(&s->said_json,
 		   json_object_to_json_string_ext(setting, JSON_C_TO_STRING_PLAIN)) ||
 	    final)
