@@ -90,62 +90,58 @@ TEST(numbers)
 		assert_true(strlen(krp_rate(r).s) <= 6);
 }
 
-TEST(table)
+/* Prints a table of these four columns. */
+static const char *table_of(const char *const *cells, size_t nr, int wide, bool headless,
+			    unsigned int width)
 {
-	static const struct krp_col cols[] = {
-		{ "RUN", 4 }, { "NAME", -6 }, { "N", 5 }, { "STATE", -8 }
-	};
-	static const char *const rows[][4] = {
-		{ "1", "ab", "123", "DONE" },
-		{ "12345", "longer than six", NULL, "" },
-		{ "2", "", "7", "RDMA_READ_ADV" },
+	struct krp_table t = {
+		.col = { { "RUN", 4 }, { "NAME", -wide }, { "N", 5 }, { "STATE", -8 } },
+		.headless = headless,
 	};
 	size_t i;
 
-	krp_table_head(printer(), cols, 4);
-	for (i = 0; i < 3; i++)
-		krp_table_row(unit_out, cols, 4, rows[i]);
-	assert_string_equal(printed(), " RUN NAME       N STATE\n"
-				       "   1 ab       123 DONE\n"
-				       "12345 longe~     -\n"
-				       "   2            7 RDMA_RE~\n");
+	for (i = 0; i < nr; i++)
+		krp_cell(&t, "%s", cells[i]);
+	krp_table_print(printer(), &t, width);
+	assert_int_equal(t.nr, 0);
+	return printed();
 }
 
+TEST(table)
+{
+	static const char *const cells[] = { "1", "ab", "123", "DONE", "12345", "longer than six",
+					     "-", "",	"2",   "",     "7",	"RDMA_READ_ADV" };
+
+	assert_string_equal(table_of(cells, NR(cells), 6, false, 0),
+			    " RUN NAME       N STATE\n"
+			    "   1 ab       123 DONE\n"
+			    "12345 longe~     -\n"
+			    "   2            7 RDMA_RE~\n");
+	/* Rows may come one by one, and the last one need not be full. */
+	assert_string_equal(table_of(cells, 4, 6, true, 0), "   1 ab       123 DONE\n");
+	assert_string_equal(table_of(cells, 0, 6, false, 0), " RUN NAME       N STATE\n");
+}
+
+/* Columns as wide as their cells: the widest shrinks first, then each in turn; numbers keep their width. */
 TEST(fit)
 {
 	static const char *const cells[] = { "1",   "a name that is long",
 					     "123", "another that is long, too",
-					     "22",  NULL,
+					     "22",  "-",
 					     "4",   "short" };
-	struct krp_col cols[] = { { "RUN", 1 }, { "NAME", -1 }, { "N", 1 }, { "STATE", -1 } };
 
-#define WIDTHS cols[0].width, cols[1].width, cols[2].width, cols[3].width
-	krp_table_fit(cols, 4, cells, 2, 100);
-	are("3 -19 3 -25", WIDTHS);
-	/* The widest column shrinks first, then each in turn; numbers keep their width. */
-	krp_table_fit(cols, 4, cells, 2, 48);
-	are("3 -19 3 -20", WIDTHS);
-	krp_table_fit(cols, 4, cells, 2, 30);
-	assert_int_equal(-cols[1].width - cols[3].width, 30 - 3 - 3 - 3);
-	krp_table_fit(cols, 4, cells, 2, 0);
-	are("3 -6 3 -6", WIDTHS);
-	krp_table_fit(cols, 4, cells, 0, 100);
-	are("-4", cols[1].width);
-}
-
-/* The same, cell by cell; then the table is empty. */
-TEST(cells)
-{
-	struct krp_table t = { .col = { { "RUN", 1 }, { "NAME", -1 }, { "N", 1 } } };
-
-	krp_cell(&t, "%u", 12345);
-	krp_cell(&t, "%s", "a name that is long");
-	krp_cell(&t, "%s", "");
-	krp_table_print(printer(), &t, 20);
-	assert_string_equal(printed(), "  RUN NAME         N\n12345 a name that~\n");
-	assert_int_equal(t.nr, 0);
-	krp_table_print(printer(), &t, 0);
-	assert_string_equal(printed(), "  RUN NAME         N\n");
+	assert_string_equal(table_of(cells, NR(cells), 1, false, 100),
+			    "RUN NAME                  N STATE\n"
+			    "  1 a name that is long 123 another that is long, too\n"
+			    " 22 -                     4 short\n");
+	assert_string_equal(table_of(cells, NR(cells), 1, true, 48),
+			    "  1 a name that is long 123 another that is lon~\n"
+			    " 22 -                     4 short\n");
+	assert_string_equal(table_of(cells, NR(cells), 1, true, 30),
+			    "  1 a name th~ 123 another th~\n"
+			    " 22 -            4 short\n");
+	assert_string_equal(table_of(cells, NR(cells), 1, true, 1), "  1 a nam~ 123 anoth~\n"
+								    " 22 -        4 short\n");
 }
 
 TEST(json)

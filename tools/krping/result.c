@@ -316,12 +316,6 @@ void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_
 			r->rejects == 1 ? " was" : "s were");
 }
 
-static const struct krp_col interval_cols[] = {
-	{ "TIME", 7 }, { "ITERS", 7 }, { "ITER/S", 7 }, { "MB/S", 7 },	{ "MIN", 7 },
-	{ "P50", 7 },  { "P90", 7 },   { "P99", 7 },	{ "P99.9", 7 }, { "MAX", 7 },
-};
-#define NR_INTERVAL_COLS (sizeof(interval_cols) / sizeof(*interval_cols))
-
 static const unsigned int interval_percentiles[] = { KRP_P50, KRP_P90, KRP_P99, KRP_P999 };
 
 static double interval_rate(const struct krp_runhist *rh, double what)
@@ -331,24 +325,28 @@ static double interval_rate(const struct krp_runhist *rh, double what)
 
 void krp_result_interval(FILE *f, const struct krp_runhist *rh, uint64_t elapsed_ns, bool head)
 {
-	struct krp_num n[NR_INTERVAL_COLS];
-	const char *cells[NR_INTERVAL_COLS];
+	/* clang-format off */
+	struct krp_table t = { .headless = !head, .col = {
+		{ "TIME", 7 }, { "ITERS", 7 }, { "ITER/S", 7 }, { "MB/S", 7 }, { "MIN", 7 },
+		{ "P50", 7 }, { "P90", 7 }, { "P99", 7 }, { "P99.9", 7 }, { "MAX", 7 },
+	} };
+	/* clang-format on */
+	const struct krp_sum *s = &rh->sum;
 	unsigned int i;
 
-	n[0] = krp_ns(elapsed_ns);
-	n[1] = krp_count(rh->sum.count);
-	n[2] = krp_rate(interval_rate(rh, rh->sum.count));
-	n[3] = krp_rate(interval_rate(rh, rh->bytes / 1e6));
-	n[4] = krp_ns(rh->sum.min);
+	krp_cell(&t, "%s", krp_ns(elapsed_ns).s);
+	krp_cell(&t, "%s", krp_count(s->count).s);
+	krp_cell(&t, "%s", krp_rate(interval_rate(rh, s->count)).s);
+	krp_cell(&t, "%s", krp_rate(interval_rate(rh, rh->bytes / 1e6)).s);
+	krp_cell(&t, "%s", s->count ? krp_ns(s->min).s : "-");
 	for (i = 0; i < 4; i++)
-		n[5 + i] =
-			krp_ns(krp_hist_percentile(&rh->hist, &rh->sum, interval_percentiles[i]));
-	n[9] = krp_ns(rh->sum.max);
-	for (i = 0; i < NR_INTERVAL_COLS; i++)
-		cells[i] = i < 4 || rh->sum.count ? n[i].s : NULL;
-	if (head)
-		krp_table_head(f, interval_cols, NR_INTERVAL_COLS);
-	krp_table_row(f, interval_cols, NR_INTERVAL_COLS, cells);
+		krp_cell(&t, "%s",
+			 s->count ?
+				 krp_ns(krp_hist_percentile(&rh->hist, s, interval_percentiles[i]))
+					 .s :
+				 "-");
+	krp_cell(&t, "%s", s->count ? krp_ns(s->max).s : "-");
+	krp_table_print(f, &t, 0);
 }
 
 void krp_result_interval_json(json_object *o, const struct krp_run_info *r,

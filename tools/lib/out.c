@@ -106,12 +106,12 @@ struct krp_num krp_rate(double r)
 	return n;
 }
 
-void krp_table_row(FILE *f, const struct krp_col *cols, unsigned int n, const char *const *cells)
+static void table_row(FILE *f, const struct krp_col *cols, unsigned int n, const char *const *cells)
 {
 	unsigned int i, blanks = 0;
 
 	for (i = 0; i < n; i++) {
-		const char *s = cells[i] ? cells[i] : "-";
+		const char *s = cells[i];
 		unsigned int len = strlen(s), width = abs(cols[i].width);
 		unsigned int pad = len < width ? width - len : 0;
 		bool cut = cols[i].width < 0 && len > width;
@@ -147,18 +147,13 @@ void krp_fold(FILE *f, const char *text, unsigned int indent, unsigned int room)
 	fputc('\n', f);
 }
 
-void krp_table_head(FILE *f, const struct krp_col *cols, unsigned int n)
-{
-	const char *cells[32];
-	unsigned int i;
-
-	for (i = 0; i < n && i < 32; i++)
-		cells[i] = cols[i].head;
-	krp_table_row(f, cols, i, cells);
-}
-
-void krp_table_fit(struct krp_col *cols, unsigned int n, const char *const *cells, size_t rows,
-		   unsigned int width)
+/*
+ * Makes columns as wide as their cells, rows of n each. If that is more than
+ * width, the widest of the columns that are aligned to the left are made
+ * narrower, down to six; the others keep the width that they need.
+ */
+static void table_fit(struct krp_col *cols, unsigned int n, const char *const *cells, size_t rows,
+		      unsigned int width)
 {
 	unsigned int i, len, sum = n - 1;
 	struct krp_col *widest;
@@ -167,10 +162,8 @@ void krp_table_fit(struct krp_col *cols, unsigned int n, const char *const *cell
 	for (i = 0; i < n; i++) {
 		len = strlen(cols[i].head);
 		for (r = 0; r < rows; r++) {
-			const char *s = cells[r * n + i] ?: "-";
-
-			if (strlen(s) > len)
-				len = strlen(s);
+			if (strlen(cells[r * n + i]) > len)
+				len = strlen(cells[r * n + i]);
 		}
 		sum += len;
 		cols[i].width = cols[i].width < 0 ? -(int)len : (int)len;
@@ -201,16 +194,18 @@ void krp_cell(struct krp_table *t, const char *fmt, ...)
 void krp_table_print(FILE *f, struct krp_table *t, unsigned int width)
 {
 	const char *const *cell = (const char *const *)t->cell;
-	unsigned int cols = 0;
+	const char *head[KRP_TABLE_COLS];
+	unsigned int cols;
 	size_t i;
 
-	while (t->col[cols].head)
-		cols++;
+	for (cols = 0; t->col[cols].head; cols++)
+		head[cols] = t->col[cols].head;
 	if (width)
-		krp_table_fit(t->col, cols, cell, t->nr / cols, width);
-	krp_table_head(f, t->col, cols);
+		table_fit(t->col, cols, cell, t->nr / cols, width);
+	if (!t->headless)
+		table_row(f, t->col, cols, head);
 	for (i = 0; i < t->nr; i += cols)
-		krp_table_row(f, t->col, cols, cell + i);
+		table_row(f, t->col, cols, cell + i);
 	for (i = 0; i < t->nr; i++)
 		free(t->cell[i]);
 	free(t->cell);

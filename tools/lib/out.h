@@ -32,22 +32,25 @@ struct krp_col {
 	int width; /* negative: aligned to the left */
 };
 
-/*
- * A line of a table, columns one space apart, no blanks at the end. A cell that
- * is aligned to the left and does not fit is cut, and ends in '~'.
- */
-void krp_table_row(FILE *f, const struct krp_col *cols, unsigned int n, const char *const *cells);
-void krp_table_head(FILE *f, const struct krp_col *cols, unsigned int n);
+#define KRP_TABLE_COLS 16
 
-/* A table in the making: columns, the last of which has no head, and the cells, row by row. */
+/*
+ * A table in the making: columns, the last of which has no head, and the cells, row by row. Columns
+ * are one space apart, and no blanks are at the end of a line. A cell that is aligned to the left and
+ * does not fit is cut, and ends in '~'.
+ */
 struct krp_table {
-	struct krp_col col[16];
+	struct krp_col col[KRP_TABLE_COLS];
+	bool headless; /* rows alone */
 	char **cell;
 	size_t nr;
 };
 
 void krp_cell(struct krp_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Prints and empties the table. With a width columns are as wide as krp_table_fit() makes them. */
+/*
+ * Prints and empties the table. With a width columns are as wide as their cells; if that is more, the
+ * widest of those that are aligned to the left are made narrower, down to six.
+ */
 void krp_table_print(FILE *f, struct krp_table *t, unsigned int width);
 
 /*
@@ -56,13 +59,6 @@ void krp_table_print(FILE *f, struct krp_table *t, unsigned int width);
  */
 void krp_fold(FILE *f, const char *text, unsigned int indent, unsigned int room);
 
-/*
- * Makes columns as wide as their cells, rows of n each. If that is more than
- * width, the widest of the columns that are aligned to the left are made
- * narrower, down to six; the others keep the width that they need.
- */
-void krp_table_fit(struct krp_col *cols, unsigned int n, const char *const *cells, size_t rows,
-		   unsigned int width);
 /* Columns of the terminal that fd is; 80 if it is none. */
 unsigned int krp_columns(int fd);
 

@@ -14,14 +14,6 @@
 #include "../lib/told.h"
 #include "stages.h"
 
-/* clang-format off */
-static const struct krp_col cols[] = {
-	{ "PHASE", -15 }, { "COUNT", 6 }, { "MEAN", 6 }, { "P50", 6 }, { "P90", 6 },
-	{ "P99", 6 }, { "P99.9", 6 }, { "MIN", 6 }, { "MAX", 6 }, { "SHARE%", 6 },
-};
-/* clang-format on */
-#define NR_COLS (sizeof(cols) / sizeof(*cols))
-
 struct krp_programs programs;
 static struct krp_runs runs;
 static bool broken;
@@ -145,40 +137,29 @@ static void runs_ready(void)
 	account_join();
 }
 
-static void print_row_head(FILE *f)
-{
-	krp_table_head(f, cols, NR_COLS);
-}
-
 /* whole is 100 %; 0: no share. */
-static void print_row(FILE *f, const char *name, const struct krp_sum *s, const struct krp_hist *h,
-		      uint64_t whole)
+static void add_row(struct krp_table *t, const char *name, const struct krp_sum *s,
+		    const struct krp_hist *h, uint64_t whole)
 {
-	struct krp_num num[NR_COLS];
-	const char *cells[NR_COLS];
-	unsigned int i;
 	static const unsigned int pct[] = { KRP_P50, KRP_P90, KRP_P99, KRP_P999 };
+	uint64_t ns[4 + 3];
+	unsigned int i;
 
-	for (i = 0; i < NR_COLS; i++) {
-		strcpy(num[i].s, "-");
-		cells[i] = num[i].s;
-	}
-	cells[0] = name;
-	num[1] = krp_count(s->count);
-	if (s->count) {
-		num[2] = krp_ns(s->sum / s->count);
-		for (i = 0; i < 4; i++) {
-			if (h)
-				num[3 + i] = krp_ns(krp_hist_percentile(h, s, pct[i]));
-			else if (s->min == s->max)
-				num[3 + i] = krp_ns(s->min);
-		}
-		num[7] = krp_ns(s->min);
-		num[8] = krp_ns(s->max);
-	}
+	ns[0] = s->count ? s->sum / s->count : KRP_NS_UNKNOWN;
+	for (i = 0; i < 4; i++)
+		ns[1 + i] = s->count && h		 ? krp_hist_percentile(h, s, pct[i]) :
+			    s->count && s->min == s->max ? s->min :
+							   KRP_NS_UNKNOWN;
+	ns[5] = s->count ? s->min : KRP_NS_UNKNOWN;
+	ns[6] = s->count ? s->max : KRP_NS_UNKNOWN;
+	krp_cell(t, "%s", name);
+	krp_cell(t, "%s", krp_count(s->count).s);
+	for (i = 0; i < sizeof(ns) / sizeof(*ns); i++)
+		krp_cell(t, "%s", krp_ns(ns[i]).s);
 	if (whole)
-		snprintf(num[9].s, sizeof(num[9].s), "%.2f", 100.0 * s->sum / whole);
-	krp_table_row(f, cols, NR_COLS, cells);
+		krp_cell(t, "%.2f", 100.0 * s->sum / whole);
+	else
+		krp_cell(t, "-");
 }
 
 /* The time before the first phase gets a line only if it is not 0. */
@@ -189,13 +170,13 @@ static bool has_once(const struct view *v, unsigned int phase)
 	return s->count && (phase != KRPING_PHASE_NONE || s->sum);
 }
 
-static void print_once(FILE *f, const struct view *v, unsigned int from, unsigned int to)
+static void add_once(struct krp_table *t, const struct view *v, unsigned int from, unsigned int to)
 {
 	unsigned int i;
 
 	for (i = from; i <= to; i++) {
 		if (has_once(v, i))
-			print_row(f, phase_name(i), &v->a.once[KRPING_ONCE(i)], NULL, v->window);
+			add_row(t, phase_name(i), &v->a.once[KRPING_ONCE(i)], NULL, v->window);
 	}
 }
 
@@ -264,7 +245,7 @@ static uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned
 	return whole ? whole->count - v->a.dist[STG_DIST_STAGE(wait, stage)].s.count : 0;
 }
 
-static void print_waits(FILE *f, const struct view *v, unsigned int phase)
+static void add_waits(struct krp_table *t, const struct view *v, unsigned int phase)
 {
 	int w = wait_of_phase(v, phase);
 	char name[16];
@@ -282,12 +263,12 @@ static void print_waits(FILE *f, const struct view *v, unsigned int phase)
 		 */
 		if ((s == KRPING_STAGE_POST || s == KRPING_STAGE_WAKE) && !v->a.dist[d].s.count)
 			continue;
-		print_row(f, name, &v->a.dist[d].s, account_hist(v, d), v->window);
+		add_row(t, name, &v->a.dist[d].s, account_hist(v, d), v->window);
 	}
 }
 
 /* A request is as long as its stages: these have their share of that, and not of the run. */
-static void print_requests(FILE *f, const struct view *v)
+static void add_requests(struct krp_table *t, const struct view *v)
 {
 	char name[16];
 	unsigned int s, d;
@@ -296,8 +277,8 @@ static void print_requests(FILE *f, const struct view *v)
 		d = STG_DIST_REQUEST(s);
 		snprintf(name, sizeof(name), "%s%s", is_all(s) ? "" : "  ", request_name(s));
 		if (v->a.dist[d].s.count)
-			print_row(f, name, &v->a.dist[d].s, account_hist(v, d),
-				  request_sum(v, all_of(s))->sum);
+			add_row(t, name, &v->a.dist[d].s, account_hist(v, d),
+				request_sum(v, all_of(s))->sum);
 	}
 }
 
@@ -590,15 +571,21 @@ static struct krp_sum missed_sum(const struct view *v)
 	};
 }
 
-static void print_missed(FILE *f, const struct view *v)
+static void add_missed(struct krp_table *t, const struct view *v)
 {
 	struct krp_sum s = missed_sum(v);
 
-	print_row(f, "not_seen", &s, NULL, v->window);
+	add_row(t, "not_seen", &s, NULL, v->window);
 }
 
 static void print_run(FILE *f, const struct view *v)
 {
+	/* clang-format off */
+	struct krp_table t = { .col = {
+		{ "PHASE", -15 }, { "COUNT", 6 }, { "MEAN", 6 }, { "P50", 6 }, { "P90", 6 },
+		{ "P99", 6 }, { "P99.9", 6 }, { "MIN", 6 }, { "MAX", 6 }, { "SHARE%", 6 },
+	} };
+	/* clang-format on */
 	const struct stages_run *st = &v->st;
 	bool over = v->run.head.state == KRP_SLOT_ENDED;
 	char split[KRP_SPLIT_TEXT];
@@ -621,26 +608,26 @@ static void print_run(FILE *f, const struct view *v)
 	if (over && v->run.head.err && *v->run.info.reason)
 		krp_fold(f, v->run.info.reason, 2, 77);
 
-	print_row_head(f);
-	print_once(f, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);
-	print_once(f, v, KRPING_PHASE_EXCHANGE, KRPING_PHASE_EXCHANGE);
-	print_once(f, v, KRPING_PHASE_WARMUP, KRPING_PHASE_WARMUP);
+	add_once(&t, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);
+	add_once(&t, v, KRPING_PHASE_EXCHANGE, KRPING_PHASE_EXCHANGE);
+	add_once(&t, v, KRPING_PHASE_WARMUP, KRPING_PHASE_WARMUP);
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
-		print_row(f, phase_name(v->a.phase_of[i]), &v->a.dist[STG_DIST_PHASE(i)].s,
-			  account_hist(v, STG_DIST_PHASE(i)), v->window);
-		print_waits(f, v, v->a.phase_of[i]);
+		add_row(&t, phase_name(v->a.phase_of[i]), &v->a.dist[STG_DIST_PHASE(i)].s,
+			account_hist(v, STG_DIST_PHASE(i)), v->window);
+		add_waits(&t, v, v->a.phase_of[i]);
 	}
-	print_requests(f, v);
+	add_requests(&t, v);
 	if (v->a.aborted.count)
-		print_row(f, "aborted", &v->a.aborted, NULL, v->window);
+		add_row(&t, "aborted", &v->a.aborted, NULL, v->window);
 	if (v->st.missed.records)
-		print_missed(f, v);
-	print_once(f, v, KRPING_PHASE_PAUSE, KRPING_PHASE_PAUSE);
-	print_once(f, v, KRPING_PHASE_WAIT_END, KRPING_PHASE_WAIT_END);
-	print_once(f, v, KRPING_PHASE_DISCONNECT, KRPING_PHASE_FREE);
+		add_missed(&t, v);
+	add_once(&t, v, KRPING_PHASE_PAUSE, KRPING_PHASE_PAUSE);
+	add_once(&t, v, KRPING_PHASE_WAIT_END, KRPING_PHASE_WAIT_END);
+	add_once(&t, v, KRPING_PHASE_DISCONNECT, KRPING_PHASE_FREE);
 	if (v->a.dist[STG_DIST_ITER].s.count)
-		print_row(f, "(iteration)", &v->a.dist[STG_DIST_ITER].s,
-			  account_hist(v, STG_DIST_ITER), 0);
+		add_row(&t, "(iteration)", &v->a.dist[STG_DIST_ITER].s,
+			account_hist(v, STG_DIST_ITER), 0);
+	krp_table_print(f, &t, 0);
 	/* The run's line has sums from its beginning on. */
 	krp_split_text(split, sizeof(split), &v->run.info.split);
 	if (*split && !v->run.since)

@@ -524,67 +524,58 @@ static void display(void)
 		print_table();
 }
 
+/* Iterations of a run or a group, and their times; known: the percentiles are. */
+static void summary_cells(struct krp_table *t, const struct top_row *r, bool known,
+			  const uint64_t percentile[4])
+{
+	const struct krp_sum *s = &r->st.iter;
+	unsigned int i;
+
+	krp_cell(t, "%s", krp_count(r->st.commits).s);
+	krp_cell(t, "%s", s->count ? krp_ns(s->sum / s->count).s : "-");
+	for (i = 0; i < 4; i++)
+		krp_cell(t, "%s", s->count && known ? krp_ns(percentile[i]).s : "-");
+	krp_cell(t, "%s", s->count ? krp_ns(s->max).s : "-");
+	krp_cell(t, "%s", krp_count(r->errs.wc_err).s);
+}
+
 static void summary_groups(FILE *f)
 {
 	/* clang-format off */
-	struct krp_col cols[] = {
+	struct krp_table t = { .col = {
 		{ "GROUP", -5 }, { "ENDS", 4 }, { "END-ITERS", 9 }, { "MEAN", 6 }, { "P50", 6 },
 		{ "P90", 6 }, { "P99", 6 }, { "P99.9", 6 }, { "MAX", 6 }, { "ERR", 3 },
-	};
+	} };
 	static const unsigned int percents[] = { KRP_P50, KRP_P90, KRP_P99, KRP_P999 };
 	/* clang-format on */
-	enum { NR = sizeof(cols) / sizeof(*cols) };
-	const char **cells = calloc(view.nr_shown + 1, NR * sizeof(*cells));
-	struct krp_num(*num)[NR] = calloc(view.nr_shown + 1, sizeof(*num));
-	size_t n;
+	uint64_t percentile[4];
 	unsigned int i;
+	size_t n;
 
-	if (!cells || !num)
-		krp_die("out of memory");
 	for (n = 0; n < view.nr_shown; n++) {
 		const struct top_row *r = view.shown[n];
-		const struct krp_sum *s = &r->st.iter;
 
-		for (i = 0; i < NR; i++) {
-			strcpy(num[n][i].s, "-");
-			cells[n * NR + i] = num[n][i].s;
-		}
-		cells[n * NR] = r->group->key;
-		num[n][1] = krp_count(r->group->ends);
-		num[n][2] = krp_count(r->st.commits);
-		if (s->count) {
-			num[n][3] = krp_ns(s->sum / s->count);
-			for (i = 0; i < 4 && !r->part; i++)
-				num[n][4 + i] =
-					krp_ns(krp_hist_percentile(r->hist, s, percents[i]));
-			num[n][8] = krp_ns(s->max);
-		}
-		num[n][9] = krp_count(r->errs.wc_err);
+		for (i = 0; i < 4 && !r->part; i++)
+			percentile[i] = krp_hist_percentile(r->hist, &r->st.iter, percents[i]);
+		krp_cell(&t, "%s", r->group->key);
+		krp_cell(&t, "%s", krp_count(r->group->ends).s);
+		summary_cells(&t, r, !r->part, percentile);
 	}
-	krp_table_fit(cols, NR, cells, view.nr_shown, TEXT_WIDTH);
 	if (view.nr_shown)
-		krp_table_head(f, cols, NR);
-	for (n = 0; n < view.nr_shown; n++)
-		krp_table_row(f, cols, NR, cells + n * NR);
-	free(cells);
-	free(num);
+		krp_table_print(f, &t, TEXT_WIDTH);
 }
 
 static void summary(void)
 {
 	/* clang-format off */
-	static const struct krp_col cols[] = {
+	struct krp_table t = { .col = {
 		{ "RUN", 4 }, { "ROLE", -6 }, { "ITERS", 7 }, { "MEAN", 6 }, { "P50", 6 },
 		{ "P90", 6 }, { "P99", 6 }, { "P99.9", 6 }, { "MAX", 6 }, { "ERR", 3 },
 		{ "STATE", -12 },
-	};
+	} };
 	/* clang-format on */
-	const struct krp_sum *s;
-	const char *cells[11];
-	struct krp_num num[8];
-	struct top_row *r;
-	char run[16], state[32];
-	unsigned int i;
+	const struct top_row *r;
+	char state[32];
 	size_t n;
 	FILE *f;
 
@@ -610,35 +601,18 @@ static void summary(void)
 	if (rows.forgotten)
 		fprintf(f, "%lu runs that ended before the last %u are not listed\n",
 			rows.forgotten, TOP_KEEP);
-	if (is_grouped()) {
-		summary_groups(f);
-	} else if (rows.nr) {
-		krp_table_head(f, cols, 11);
-	}
 	for (n = 0; n < rows.nr && !is_grouped(); n++) {
 		r = rows.v[n];
-		s = &r->st.iter;
-		for (i = 0; i < 8; i++)
-			strcpy(num[i].s, "-");
-		snprintf(run, sizeof(run), "%u", r->info.id);
-		num[0] = krp_count(r->st.commits);
-		if (s->count) {
-			num[1] = krp_ns(s->sum / s->count);
-			num[2] = krp_ns(r->p50);
-			num[3] = krp_ns(r->p90);
-			num[4] = krp_ns(r->p99);
-			num[5] = krp_ns(r->p999);
-			num[6] = krp_ns(s->max);
-		}
-		num[7] = krp_count(r->errs.wc_err);
+		krp_cell(&t, "%u", r->info.id);
+		krp_cell(&t, "%s", r->info.role);
+		summary_cells(&t, r, true, (uint64_t[]){ r->p50, r->p90, r->p99, r->p999 });
 		top_cell(r, TOP_STATE, state, sizeof(state));
-		cells[0] = run;
-		cells[1] = r->info.role;
-		for (i = 0; i < 8; i++)
-			cells[2 + i] = num[i].s;
-		cells[10] = state;
-		krp_table_row(f, cols, 11, cells);
+		krp_cell(&t, "%s", state);
 	}
+	if (is_grouped())
+		summary_groups(f);
+	else if (rows.nr)
+		krp_table_print(f, &t, 0);
 	for (n = 0; n < rows.nr; n++) {
 		if (top_row_errno(rows.v[n]))
 			print_end(f, rows.v[n]);
