@@ -14,7 +14,7 @@
 	(KRPING_RUN_F_VERBOSE | KRPING_RUN_F_VALIDATE | KRPING_RUN_F_SERVER_INV |                \
 	 KRPING_RUN_F_CHAIN | KRPING_RUN_F_SPLIT | KRPING_RUN_F_DUPLEX | KRPING_RUN_F_READ_INV | \
 	 KRPING_RUN_F_LOCAL_DMA_LKEY | KRPING_RUN_F_DMA | KRPING_RUN_F_RANDOM_SIZE |             \
-	 KRPING_RUN_F_SRQ)
+	 KRPING_RUN_F_SRQ | KRPING_RUN_F_SHARED | KRPING_RUN_F_RO)
 
 struct field {
 	const char *name;
@@ -31,8 +31,9 @@ struct field {
 static struct field fields[] = {
 	NUMBER(port), NUMBER(tos), NUMBER(count), NUMBER(size), NUMBER(txdepth), NUMBER(post_list),
 	NUMBER(signal), NUMBER(inline_size), NUMBER(warmup), NUMBER(comp_vector), NUMBER(cpu),
-	NUMBER(clients), NUMBER(id), NUMBER(offset), NUMBER(queues),
+	NUMBER(clients), NUMBER(id), NUMBER(offset), NUMBER(queues), NUMBER(window),
 	TIME("timeout", timeout_ns), TIME("idle", idle_ns), TIME("interval", interval_ns),
+	TIME("io_timeout", io_timeout_ns),
 };
 /* clang-format on */
 
@@ -138,10 +139,30 @@ void fuzz_check_values(const struct krping_params *p)
 	CHECK(!(p->flags & KRPING_RUN_F_DMA) == (p->mem_mode != KRPING_MEM_DMA));
 	CHECK(!(p->accept_tests >> KRPING_NR_TESTS));
 	CHECK(p->accept_size <= KRPING_SIZE_MAX);
+	CHECK(p->window % KRPING_BLOCK_UNIT == 0);
+	CHECK(!p->sector || p->sector == 512 || p->sector == 4096);
 	CHECK_TEXT(p->name, sizeof(p->name));
 	CHECK(!strpbrk(p->name, " ,\"'\\") && strcmp(p->name, "-"));
 	check_address(&p->addr);
 	check_address(&p->bind);
+}
+
+/* What only a disk has. */
+static void check_block(const struct krping_params *p, bool server)
+{
+	bool block = p->test == KRPING_TEST_BLOCK;
+
+	CHECK(!p->window == !(server && block));
+	CHECK(block == !!p->sector && block == !!p->io_timeout_ns);
+	CHECK(server || !(p->flags & KRPING_RUN_F_SHARED));
+	CHECK(!server || !(given(p, KRPING_OPT_SECTOR) || given(p, KRPING_OPT_LOCAL_INV) ||
+			   given(p, KRPING_OPT_IO_TIMEOUT)));
+	if (!block)
+		return;
+	CHECK(p->txdepth <= KRPING_BLOCK_DEPTH && (server || p->txdepth));
+	CHECK(p->size <= KRPING_BLOCK_CHUNK && p->size % KRPING_BLOCK_UNIT == 0);
+	CHECK(p->poll_ctx == KRPING_POLL_SOFTIRQ || p->poll_ctx == KRPING_POLL_WORKQUEUE);
+	CHECK(!p->count && !p->warmup);
 }
 
 void fuzz_check_command(const struct krping_params *p)
@@ -162,6 +183,7 @@ void fuzz_check_command(const struct krping_params *p)
 		return;
 	}
 	CHECK(!p->id && p->port && p->size);
+	check_block(p, server);
 	CHECK(p->post_list <= depth && p->signal <= depth);
 	/* The one key for all memory is never invalidated; the READs that do so are the server's. */
 	CHECK(p->mem_mode != KRPING_MEM_DMA || !(p->flags & KRPING_RUN_F_LOCAL_DMA_LKEY));
@@ -199,6 +221,11 @@ void fuzz_check_agreed(const struct krping_params *mine, const struct krping_par
 	CHECK(!given(mine, KRPING_OPT_RANDOM_SIZE) || after->flags & KRPING_RUN_F_RANDOM_SIZE);
 	/* A client may ask for it, and cannot forbid it. */
 	CHECK(!(mine->flags & ~after->flags & KRPING_RUN_F_READ_INV));
+	if (after->test == KRPING_TEST_BLOCK && after->txdepth != mine->txdepth) {
+		CHECK(after->txdepth <= KRPING_BLOCK_DEPTH &&
+		      (!mine->txdepth || after->txdepth < mine->txdepth));
+		p.txdepth = after->txdepth;
+	}
 	/* These are the peer's to choose; a byte of all others must not have changed. */
 	p.test = after->test;
 	p.size = after->size;
