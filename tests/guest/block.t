@@ -6,37 +6,14 @@
 
 . "$(dirname "$0")/lib.sh"
 
-DISK=/dev/krping0
-modprobe -a ext4 crc32c_generic
-
-# no_disk: the disk is gone. disk OPTIONS [OPTION]...: makes a client, and waits for its disk.
-no_disk() { [ ! -e $DISK ]; }
-disk() {
-	start client "client,addr=$ADDR,port=$PORT,test=block$1" "${@:2}"
-	until_ok 20 test -b $DISK
-}
-# window OPTIONS: makes a server; child: sets SRV to its run of that client, which is over.
-window() { serve ",test=block,persistent$1"; }
-no_children() { ! grep -qE "^id=[0-9]+ parent=$P .* state=(IDLE|CONNECT|ADDR_RESOLVED|ROUTE_RESOLVED|CONNECTED|RDMA_[A-Z_]*) " /proc/krping_runs; }
-child() {
-	until_ok 20 no_children
-	SRV=$(grep " parent=$P peer_run=$(field id "$CLI") " /proc/krping_runs)
-}
-# ends WHAT: interrupts the client, whose disk goes: both ends are good. CLI and SRV are their results.
-ends() {
-	interrupt client
-	CLI=$LINE
-	child
-	pair_is "state errno reason" "DONE 0 " "$1"
-	ok "$1: the disk is gone" no_disk
-}
+. "$here/lib-disk.sh"
 
 # counted WHAT INV [IN_CAPSULE]: the disk's own count of requests is that of both runs and of the events; each that moves data has a key,
 # which is invalidated as INV says, unless the capsule has them, and each answer of a write with a key comes behind its READ.
 counted() {
-	local what=$1 n r w d _ keys events
-	read -r r _ _ _ w _ _ _ _ _ _ d _ </sys/block/krping0/stat
-	n=$((r + w + d)) ALL=$((ALL + r + w + d))
+	local what=$1 n keys events
+	requests
+	n=$N ALL=$((ALL + N))
 	ends "$what"
 	trace_end "$what"
 	read -r keys events <<<"$(trace_perl '
@@ -67,9 +44,7 @@ while read -r queues inv sector depth bytes in_capsule server client; do
 	window ",window=13M${server#-}"
 	trace_on krping_block_issue krping_block_done krping_wc
 	disk ",queues=$queues,sector=$sector,depth=$depth,in_capsule=$in_capsule${client#-}"
-	limited 150 fio --name=v --filename=$DISK --direct=1 --ioengine=libaio --iodepth="$depth" --rw=randwrite --bsrange="$bytes" \
-		--iomem_align=512 --verify=crc32c --verify_backlog=100 --verify_fatal=1 --verify_state_save=0 >"$T/fio" 2>&1
-	is $? 0 "$what: fio reads what it has written" || diag "$(tail -n 5 "$T/fio")"
+	verified "$what" 150 --name=v --iodepth="$depth" --bsrange="$bytes"
 	counted "$what" "$([ "$inv" = local_inv ] && echo localinv || echo reminv)" "$in_capsule"
 	interrupt server
 done <<'END'
@@ -156,16 +131,10 @@ END
 interrupt server
 
 # --- a file system, and another client that reads it ---
-sums() { (cd "$T/mnt" && find . -type f -print0 | sort -z | xargs -0 md5sum); }
-mkdir "$T/mnt"
 window ,window=32M,clients=2
 disk ,queues=2
 ok "ext4 is made" mkfs.ext4 -q $DISK
-ok "and mounted" mount $DISK "$T/mnt"
-cp -r "$here" "$T/mnt"
-sums >"$T/sums"
-ok "it has files" test "$(wc -l <"$T/sums")" -gt 50
-ok "and is unmounted" limited 60 umount "$T/mnt"
+filled ext4
 ends "the client that wrote a file system"
 disk ,ro,local_inv
 ok "another client: fsck" fsck.ext4 -fn $DISK
@@ -198,7 +167,7 @@ echo 1 >$max
 refused "a window of more than window_max" "server,addr=$ADDR,port=9998,test=block,window=1028K" "EPERM window: more than the module parameter window_max, 1 MiB"
 echo 1024 >$max
 
-# --- ends, while the disk is open, and while it is written; which of the writes are in flight then is a matter of chance ---
+# --- ends, while the disk is open, and while requests are in flight ---
 stops() { "$krwrite" "stop,id=$(field id "$CLI")" | grep -o ' werr=[^ ]*'; }
 run_line "${PIDS[client]}" && CLI=$LINE
 exec {held}<$DISK
@@ -208,47 +177,57 @@ is "$(dd iflag=direct bs=4K count=1 status=none <&$held | wc -c)" 4096 "which ca
 exec {held}<&-
 finish_is client "state reason" "DONE " "and is closed: the client ends"
 until_ok 10 no_disk
-# written OPTIONS; failed WHAT: a disk that fio writes, until it cannot.
-written() {
-	disk "$1"
-	background fio fio --name=w --filename=$DISK --direct=1 --ioengine=libaio --iodepth=8 --rw=randwrite --bs=16k --size=1M --time_based --runtime=600
-	until_ok 60 pings client 20
-	CLI=$LINE
-}
-failed() {
-	until_ok 30 gone "${PIDS[fio]}"
-	tool_end fio
-	like "$RC $(cat "$T/fio.out" "$T/fio.err")" '^1 .*(Input/output error|No space left)' "$1: no write hangs"
-	ok "$1: the disk is gone" until_ok 10 no_disk
-}
-while read -r how options result; do
-	written "${options#-}"
+interrupt server
+# A server that posts no answer any more: so all requests that the disk can have are in flight, and a file system waits for more.
+P_REFUSE=/sys/module/krping_refuse/parameters
+in_flight() { read -r reads writes </sys/block/krping0/inflight && [ "$reads $writes" = "4 4" ]; }
+rmmod_works() { rmmod rdma_krping; }
+while read -r how options answer result; do
+	window ,window=8M
+	options=${options#-}
+	disk ",depth=8${options/@/$SLOW}"
+	run_line "${PIDS[client]}" && CLI=$LINE
+	mkfs.ext4 -q $DISK && mount -o noinit_itable $DISK "$T/mnt"
+	dd if=/dev/zero of="$T/mnt/file" bs=64K count=8 status=none && sync -f "$T/mnt"
+	insmod "$PLANTS/krping_refuse.ko"
+	echo "$answer" >$P_REFUSE/op
+	field qp "$(grep " parent=$P " /proc/krping_runs | tail -1)" >$P_REFUSE/qp
+	echo 1 >$P_REFUSE/mute
+	# io_setup, io_submit and io_getevents: prints the results, and behind the last one that of fsync.
+	background aio perl -we 'sysopen my $f, $ARGV[0], 040002 or die $!;
+		my ($context, $buf, $events) = ("\0" x 8, "\0" x 65536, "\0" x 256);
+		my $at = unpack("Q", pack "P", $buf) + 4095 & ~4095;
+		my @io = map { pack "QQSsLQQq3", 0, 0, $_ & 1, 0, fileno $f, $at + 4096 * $_, 4096, 65536 * $_, 0, 0 } 0 .. 7;
+		syscall(206, 8, $context) == 0 or die "io_setup: $!";
+		syscall(209, unpack("Q", $context), 8, pack "(P)8", @io) == 8 or die "io_submit: $!";
+		syscall(208, unpack("Q", $context), 8, 8, $events, 0) == 8 or die "io_getevents: $!";
+		print join(" ", map { (unpack "Q2q", substr $events, 32 * $_)[2] } 0 .. 7), " fsync=", syscall(74, fileno $f)' "$T/mnt/file"
+	until_ok 20 in_flight
+	background dd dd if=/dev/zero of="$T/mnt/other" bs=4K count=9 conv=fsync status=none
 	case $how in
-	stop) is "$(stops)$(stops)" " werr=EBUSY werr=0" "two stops" ;;
-	INT) interrupt_is client werr EBUSY "SIGINT: the writer is told"; stops >/dev/null ;;
+	INT) interrupt_is client werr EBUSY "SIGINT: the writer is told"; is "$(stops)" " werr=0" "and then a stop" ;;
 	KILL) kill -KILL "${PIDS[client]}" ;;
 	server) kill -KILL "${PIDS[server]}"; finish server ;;
-	delete) link_lost "$how" client ;;
+	delete) link_lost "$how" client; link_deleted "$how" ;;
 	esac
-	[ -z "${PIDS[client]-}" ] || finish client
-	failed "$how"
+	[ -z "${PIDS[client]-}" ] || finish client $((20 + SLOW))
 	LINE=$(grep "^id=$(field id "$CLI") " /proc/krping_runs)
 	line_like "state errno reason" "^ERROR $result" "$how: the client"
+	tool_end aio
+	like "$(cat "$T"/aio.*)" "^(-5 ){8}fsync=" "$how: the requests in flight fail, each of them with EIO"
+	tool_end dd
+	like "$(cat "$T/dd.err")" 'Input/output error|Read-only' "$how: so does a file that is written"
+	ok "$how: umount" limited 60 umount "$T/mnt"
+	ok "$how: the disk is gone" until_ok 10 no_disk
+	[ -z "${PIDS[server]-}" ] || interrupt server
+	ok "$how: rmmod" eval 'rmmod krping_refuse && until_ok 10 rmmod_works'
+	ok "$how: insmod again" insmod "$KRPING_MODULE"
 done <<'END'
-stop	-	4 (interrupted|stopped by id=)
-INT	,queues=2	4 (interrupted|stopped by id=)
-KILL	,queues=2,poll_ctx=workqueue	4 interrupted
-server	,local_inv	104 the peer disconnected
+INT	-	9	4 (interrupted|stopped by id=)
+KILL	,poll_ctx=workqueue	9	4 interrupted
+server	,local_inv	2	104 the peer disconnected
+silent	,io_timeout=@s	9	110 no answer to request [0-7] of connection 0 for io_timeout=
+delete	-	9	19 
 END
-window ,window=32M
-disk ''
-mkfs.ext4 -q $DISK && mount $DISK "$T/mnt"
-link_lost "the link is deleted" client
-interrupt server
-link_deleted "the link is deleted"
-like "$(limited 60 dd if=/dev/zero of="$T/mnt/file" bs=4K count=9 conv=fsync 2>&1)" 'Input/output error|Read-only' "no link: fsync"
-ok "no link: umount" limited 60 umount "$T/mnt"
-ok "rmmod" until_ok 10 rmmod rdma_krping
-ok "insmod again" insmod "$KRPING_MODULE"
 ok "the link is made again" link_add "$LINK" d0 "$ADDR"
 done_testing "all that"

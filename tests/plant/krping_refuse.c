@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Makes a device refuse a post, or raise an asynchronous event, which the providers of the virtual
- * machine do seldom or never. For tests/guest/errpaths.t.
+ * machine do seldom or never. For tests/guest/errpaths.t, and block.t, whose server is mute.
  *
  * It also allows the kernel's fail_function to override its post calls, and the functions of the
  * core that a run calls and that can fail. For tests/guest/faults.t and srq.t. A module may allow
@@ -22,6 +22,7 @@
 PLANT_PARAM(uint, qp, 0, 0644, "number of the queue pair that the others are about");
 PLANT_PARAM(uint, send, 0, 0644, "errno with which its next chain of sends is refused, 0: none");
 PLANT_PARAM(uint, op, UINT_MAX, 0644, "only a chain that ends with this opcode, UINT_MAX: any");
+PLANT_PARAM(bool, mute, false, 0644, "its chains of sends are taken, and do not leave");
 PLANT_PARAM(uint, recv, 0, 0644, "errno with which its next RECV is refused, 0: none");
 PLANT_PARAM(uint, event, 0, 0644, "number of the event that its next post raises, 0: none");
 
@@ -55,7 +56,7 @@ static noinline int refuse_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	}
 	while (last->next)
 		last = last->next;
-	if (READ_ONCE(send) && (op == UINT_MAX || op == last->opcode)) {
+	if ((READ_ONCE(send) || READ_ONCE(mute)) && (op == UINT_MAX || op == last->opcode)) {
 		*bad = wr;
 		return refuse_once(&send);
 	}
