@@ -38,13 +38,42 @@ for name in read write send_inv reg read_past_end write_no_right source_past_end
 	balanced "protect $name"
 done
 
+# Memory of a request is mapped for as long as that is in flight. A mapping that fails is tried again.
+. "$here/lib-disk.sh"
+head -c 512K /dev/urandom >"$T/data"
+server server "server,addr=$ADDR,port=$PORT,test=block,window=512K"
+disk ,depth=4
+mapped=$(cat $P/mapped)
+echo 3 >$P/fail
+ok "a disk is written" dd if="$T/data" of=$DISK bs=64K oflag=direct status=none
+ok "the third mapping has failed" test "$(cat $P/fail)" = 0
+ok "zeroes" blkdiscard -z -o 131072 -l 131072 $DISK
+dd if=/dev/zero of="$T/data" bs=64K seek=2 count=2 conv=notrunc status=none
+is "$(dd if=$DISK bs=24K iflag=direct status=none | cmp - "$T/data" 2>&1)" '' "and read"
+is "$(cat $P/mapped) $(cat $P/wrong)" "$mapped 0" "a disk: no request has left a mapping"
+# A request for which there never is a mapping ends with its run.
+sleeps() { [[ $(<"/proc/${PIDS[$1]}/stat") == *') D '* ]]; }
+echo Y >$P/full
+background dd dd if="$T/data" of=$DISK bs=4K count=1 oflag=direct
+until_ok 10 sleeps dd
+kill -KILL "${PIDS[client]}"
+finish_is client errno 4 "a request that cannot be mapped: the run ends"
+tool_end dd
+like "$(cat "$T/dd.err")" 'Input/output error' "and the request with it"
+echo N >$P/full
+finish server
+balanced "a disk"
+
 # Each mapping of both ends, whichever makes it, fails once. A server does not hear of a client that has not come.
-for options in '' ,srq; do
+over() { gone "${PIDS[client]}" || [ -b $DISK ]; }
+for options in ,count=1 ,count=1,srq ,test=block; do
 	failed=0
 	for ((n = 1; n <= 20; n++)); do
 		echo $n >$P/fail
-		server server "server,addr=$ADDR,port=$PORT$options"
-		client "client,addr=$ADDR,port=$PORT,count=1$options"
+		server server "server,addr=$ADDR,port=$PORT${options/block/block,window=300K}"
+		start client "client,addr=$ADDR,port=$PORT$options"
+		[ $options != ,test=block ] || { until_ok 20 over && kill -INT "${PIDS[client]}"; } 2>/dev/null
+		finish client
 		CLI=$LINE
 		[ "$(field errno)" != 12 ] || kill -INT "${PIDS[server]}"
 		finish server

@@ -25,6 +25,7 @@
 #define BOUNCE_DEVICE 2
 
 PLANT_PARAM(uint, fail, 0, 0644, "number of the next mapping that fails, from 1; 0: none");
+PLANT_PARAM(bool, full, false, 0644, "each mapping fails");
 PLANT_COUNTER(made, "mappings that were made");
 PLANT_COUNTER(mapped, "mappings that are there now");
 PLANT_COUNTER(wrong, "calls that were wrong, each with a line in the kernel's log");
@@ -78,7 +79,7 @@ static u64 bounce_map(void *cpu, size_t size, enum dma_data_direction dir)
 	struct bounce *b;
 
 	spin_lock_irqsave(&bounce_lock, flags);
-	if (fail && !--fail)
+	if (full || (fail && !--fail))
 		goto out;
 	b = kzalloc(sizeof(*b), GFP_ATOMIC);
 	if (!b)
