@@ -205,10 +205,11 @@ link_there() {
 swap() { { [ ! -e /sys/module/rdma_krping ] || rmmod rdma_krping; } && insmod "$1"; }
 
 # tidy: cleans up after a test that was ended early. It may have left a deletion that is under way, peers of
-# tests/guest, modules of tests/plant, network namespaces, and no link.
+# tests/guest, file systems of a disk, modules of tests/plant, network namespaces, and no link.
 tidy() {
 	local m
 	pkill -KILL -x 'liar|many|idle|rping'
+	awk '$1 ~ "^/dev/krping" { print $2 }' /proc/mounts | xargs -r umount
 	for _ in $(seq $((slow * 100))); do
 		pgrep -x 'rdma|rmmod|insmod' >/dev/null || break
 		sleep 0.1
