@@ -170,6 +170,7 @@ verdict() {
 # swept SIDE TEST OPTIONS
 swept() {
 	local side=$1 what="$1, $2${3:-, plain}" line rc met=0 failures=0 pairs=0 begun=0 ended='' t=$SECONDS finished=''
+	local count=,count=2 window=''
 	# How many iterations an end has made when it is done: none if it does not post.
 	local -A kinds=() says=() made=([client]=2 [server]=2)
 	local across=server
@@ -177,9 +178,11 @@ swept() {
 	case $2 in
 	fr | rlat | bw) made[server]=0 ;;
 	fast) made[client]=0 ;;
+	# sweep.pl makes two requests of its own.
+	block) count='' window=,window=512K ;;
 	esac
 	"$sweep" $((30 * SLOW)) $((1500 * SLOW)) "${KRPING_MUTANT:+2}" "$side" \
-		"server,addr=$ADDR,port=$PORT,count=2,test=$2$3" "client,addr=$ADDR,port=$PORT,count=2,test=$2$3" "${faults[@]}" >"$T/sweep"
+		"server,addr=$ADDR,port=$PORT$count,test=$2$3$window" "client,addr=$ADDR,port=$PORT$count,test=$2$3" "${faults[@]}" >"$T/sweep"
 	rc=$?
 	while IFS= read -r line; do
 		case $line in
@@ -220,11 +223,12 @@ for test in "${tests[@]}"; do
 	rlat:rxe | fast:rxe | wlat:siw | bw:siw) continue ;;
 	# It makes two connections, by the same calls.
 	protect:*) continue ;;
+	block:*) options=,txdepth=2 ;;
 	*) options='' ;;
 	esac
 	case $(rounds many few):$test:$PROVIDER in
 	many:* | few:rping:* | few:bw:rxe | few:fast:siw) sides='client server' ;;
-	few:fr:rxe | few:rlat:siw) sides=client ;;
+	few:fr:rxe | few:rlat:siw | few:block:rxe) sides=client ;;
 	*) sides=server ;;
 	esac
 	for side in $sides; do

@@ -111,7 +111,7 @@ sub spawn {
 sub submit {
 	my ($w, $text, $nth, $may_fail) = @_;
 	syswrite $w->{fd}, "$nth $may_fail $text" or fatal("write to a worker: $!");
-	@$w{qw(busy said)} = (1, 0);
+	@$w{qw(busy said disk)} = (1, 0, $text =~ /^client.*test=block/);
 }
 
 # result_of WORKER SECONDS: the result, or nothing when the time is up.
@@ -123,6 +123,26 @@ sub result_of {
 	my %r;
 	@r{qw(left ret err len line)} = split /\t/, $text, 5;
 	return \%r;
+}
+
+# use_disk WORKER: of a client of test=block, writes and reads the disk as soon as that is there, and interrupts the run; its result. Where
+# a function fails it may be one that these requests call.
+sub use_disk {
+	my ($w, $may_fail) = @_;
+	my $buf = "\0" x 8192;
+	my $at = -unpack('Q', pack 'P', $buf) & 4095;
+	for (my $end = time + $limit; time < $end;) {
+		my $r = result_of($w, 0.01);
+		return $r if $r;
+		sysopen my $disk, '/dev/krping0', O_RDWR | O_DIRECT or next;
+		put('/proc/self/make-it-fail', $may_fail);
+		sysread $disk, $buf, 4096, $at if syswrite $disk, $buf, 4096, $at;
+		put('/proc/self/make-it-fail', 0);
+		close $disk;
+		return (interrupt($w))[0];
+	}
+	hang($w);
+	return (interrupt($w))[0];
 }
 
 sub hang {
@@ -186,9 +206,10 @@ sub end_healthy {
 	return ($ended ? 'signal' : 'killed', $r);
 }
 
-# end_of WORKER: waits for a run that has to end, and ends it if it hangs.
+# end_of WORKER: waits for a run that has to end, and ends it if it hangs. One of a disk is used before.
 sub end_of {
-	my $w = shift;
+	my ($w, $may_fail) = @_;
+	return use_disk($w, $may_fail // 0) if $w->{disk};
 	my $r = result_of($w, $limit);
 	return $r if $r;
 	hang($w);
@@ -201,7 +222,7 @@ sub faulty_client {
 	my $nth = shift;
 	serve() or return ({ left => $nth, ret => -1, err => 0, len => 0, line => '' }, 'none');
 	submit(\%faulty, $commands[1], $nth, $nth ? 0 : 1);
-	my $f = end_of(\%faulty);
+	my $f = end_of(\%faulty, $nth ? 0 : 1);
 	return ($f, end_healthy()) unless $f->{err};
 	# A client without a CQ has not tried to connect; otherwise a request may be on its way.
 	my $r = field($f->{line}, 'cq') =~ /[1-9]/ && result_of(\%healthy, $settle);
@@ -214,8 +235,9 @@ sub faulty_server {
 	my $f = until_listens(\%faulty);
 	return ($f, 'none') if $f;
 	submit(\%healthy, $commands[1], 0, 0);
+	my $h = $healthy{disk} && end_of(\%healthy);
 	$f = end_of(\%faulty);
-	return ($f, end_healthy());
+	return ($f, $h ? (itself => $h) : end_healthy());
 }
 
 # healthy_pair: makes two healthy runs. The server may be one that still waits.
