@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# test=block, what takes long: half a million requests, each of which is counted once by whoever counts; file systems with checksums of
+# their own, which another client reads; a CPU that goes off and on; and memory that is written back because of a limit.
+
+. "$(dirname "$0")/lib.sh"
+. "$here/lib-disk.sh"
+modprobe -a xfs btrfs
+
+# --- many requests, of random sizes and at random offsets, of four jobs with other depths ---
+loops=$(rounds 13 1)
+window ,window=64M
+disk ,queues=2
+for e in "issue" "done"; do echo hist:keys=run >$TRACING/events/krping/krping_block_$e/trigger; done
+mkdir "$T/blk"
+background blktrace blktrace -d $DISK -a complete -b 2048 -n 8 -D "$T/blk"
+until_ok 20 test -e /sys/kernel/debug/block/krping0/trace0
+verified "many requests" $((400 * loops)) --size=16M --bsrange=512-9k --loops="$loops" --name=a --iodepth=1 --name=b --iodepth=7 --offset=16M \
+	--name=c --iodepth=32 --offset=32M --name=d --iodepth=64 --offset=48M
+requests
+diag "$N requests in $SECONDS s"
+ok "there were $((loops * 38000)) of them, or more" test "$N" -ge $((loops * 38000)) || diag "$N"
+tool_end blktrace TERM
+unlike "$(cat "$T/blktrace.err")" 'dropped' "blktrace has dropped nothing"
+is "$(blkparse -q -M -f '%a\n' -D "$T/blk" -i krping0 | grep -c C)" "$N" "blktrace has them all"
+rm -r "$T/blk"
+ends "many requests"
+line_is "iters fastreg reminv" "$N $N $N" "so has the client" "$CLI"
+line_is iters "$N" "so has the server" "$SRV"
+for e in "issue" "done"; do
+	is "$(sed -n 's/^{ run: *\([0-9]*\) } hitcount: *\([0-9]*\)$/\1 \2/p' $TRACING/events/krping/krping_block_$e/hist | sort -n | xargs)" \
+		"$(printf '%s\n' "$(field id "$CLI") $N" "$(field id "$SRV") $N" | sort -n | xargs)" "so has krping_block_$e, of either"
+	echo '!hist:keys=run' >$TRACING/events/krping/krping_block_$e/trigger
+done
+interrupt server
+
+# --- file systems, and another client that looks at them ---
+while read -r fs check; do
+	window ,window=320M
+	disk ,queues=2
+	ok "$fs is made" "mkfs.$fs" -q $DISK
+	filled "$fs" "$(rounds 100 4)"
+	ends "$fs: the client that wrote it"
+	disk ,local_inv
+	ok "$fs: $check" $check $DISK
+	ok "$fs: another client: mount" mount $DISK "$T/mnt"
+	is "$(sums | cmp - "$T/sums" 2>&1)" '' "$fs: another client: the same files"
+	[ "$fs" != btrfs ] || like "$(btrfs scrub start -B "$T/mnt" 2>&1)" 'Error summary: *no errors found' "btrfs: its own checksums are right"
+	ok "$fs: another client: umount" limited 60 umount "$T/mnt"
+	ends "$fs: another client"
+	interrupt server
+done <<'END'
+xfs xfs_repair -n
+btrfs btrfs check
+END
+
+# --- a CPU goes off and on while the disk is written and read ---
+CPU=/sys/devices/system/cpu/cpu1/online
+window ,window=16M
+disk ,queues=2
+background cpu bash -c 'for _ in 1 2 3 4 5; do echo 0 >$0 && sleep 1 && echo 1 >$0 && sleep 1 || exit; done' $CPU
+until gone "${PIDS[cpu]}"; do
+	verified "a CPU goes off" 200 --bsrange=512-9k --name=v --iodepth=32
+	requests
+	diag "$N requests"
+done
+tool_ends "it went off and on five times" cpu
+ends "a CPU goes off"
+interrupt server
+
+# --- a group with a limit of memory writes a file that is larger ---
+GROUP=/sys/fs/cgroup/krping
+window ,window=96M
+disk ,queues=2
+mkfs.ext4 -q $DISK && mount $DISK "$T/mnt"
+ok "a group with a limit" eval 'echo +memory >/sys/fs/cgroup/cgroup.subtree_control && mkdir $GROUP && echo 16M >$GROUP/memory.max'
+# shellcheck disable=SC2016 # by another shell
+sum=$(limited 300 bash -c 'echo $$ >$0/cgroup.procs && head -c 64M /dev/urandom | tee "$1" | md5sum && sync "$1"' $GROUP "$T/mnt/file")
+ok "its file is written" test -n "$sum"
+ok "the limit was reached" grep '^max [1-9]' $GROUP/memory.events
+ok "umount" limited 60 umount "$T/mnt"
+mount $DISK "$T/mnt"
+is "$(md5sum <"$T/mnt/file")" "$sum" "its bytes"
+ok "umount again" limited 60 umount "$T/mnt"
+ok "the group is empty" rmdir $GROUP
+ends "a group with a limit"
+interrupt server
+
+# --- runs that end while requests are in flight, and clients one behind another, of which none meets the one before ---
+window ,window=64M
+for _ in $(seq "$(rounds 5 1)"); do
+	disk ",timeout=${SLOW}s"
+	background fio fio --name=w --filename=$DISK --direct=1 --ioengine=libaio --iodepth=32 --rw=randrw --bs=4k --time_based --runtime=600
+	finish_is client "state errno reason" "DONE 0 " "timeout= while the disk is written"
+	tool_end fio
+done
+CLI=$LINE
+child
+for _ in $(seq "$(rounds 20 5)"); do
+	disk ''
+	interrupt_is client "state errno reason" "DONE 0 " "a client that follows another one"
+done
+interrupt server
+done_testing "all that"
