@@ -29,7 +29,7 @@
  *   hi, lo	halves of an address
  *   wait	phase, kind and slept of krping_wait
  *   err	0 or a negative errno
- *   others	a table of names, see tools/trace/events.c
+ *   others	a table of names, see tools/lib/events.c
  *
  * krping_wait has no t. Its time is the later one of t_wc and t_run, at which the
  * next phase begins; krping_trace.bpf.c takes that.
@@ -66,7 +66,7 @@
 #define KRP_EVENT_iter_phases(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iter, u64, num) \
 	a(e, flags, u32, phase_flags) a(e, t_begin, u64, time) a(e, nr, u32, num) \
-	a(e, words, words, words)
+	a(e, words, words, words) a(e, told, u64, num)
 #define KRP_EVENT_iter_stages(a, e)	KRP_EVENT_iter_phases(a, e)
 #define KRP_EVENT_iter_memory(a, e)	KRP_EVENT_iter_phases(a, e)
 #define KRP_EVENT_iter_split(a, e) \
@@ -192,6 +192,8 @@ struct krp_event_head {
 	__u64 t;	/* its stamp or, if it has none, the program's clock */
 	__u32 run;
 	__u32 event;	/* enum krp_event */
+	__u32 tid;	/* of the task that the event was raised in, or interrupts */
+	__u32 cpu;
 };
 
 /* clang-format on */

@@ -66,7 +66,8 @@ do {									\
 									\
 		krping_trace(event, rec->id, now, line->iter,		\
 			     flags | _part, line->t,			\
-			     _part ? 0 : _words->nr, _words->word);	\
+			     _part ? 0 : _words->nr, _words->word,	\
+			     ++line->told[which]);			\
 	}								\
 } while (0)
 /* clang-format on */
@@ -85,8 +86,8 @@ void krping_line_more(struct krping_line *line, const struct krping_record *rec)
 {
 	struct krping_words *words = &line->words[KRPING_LINE_MEMORY];
 
-	if (!krping_line_part(line, KRPING_LINE_MEMORY))
+	if (trace_krping_iter_memory_enabled() && !krping_line_part(line, KRPING_LINE_MEMORY))
 		krping_trace(iter_memory, rec->id, line->t, line->iter, KRPING_ITER_F_MORE, line->t,
-			     words->nr, words->word);
+			     words->nr, words->word, ++line->told[KRPING_LINE_MEMORY]);
 	words->nr = 0;
 }

@@ -31,6 +31,7 @@ struct krping_line {
 	/* krping_line_gens when it began; another number, or 0: the event has only a part. */
 	u32 gen[KRPING_NR_LINE_EVENTS];
 	struct krping_words words[KRPING_NR_LINE_WORDS];
+	u64 told[KRPING_NR_LINE_WORDS]; /* events of each kind that the run has raised */
 };
 
 /* Begins now, with an iteration; or, not whole, somewhere in it, since somebody listens. */

@@ -473,12 +473,13 @@ TRACE_EVENT_FN(krping_iter,
 
 /*
  * The same iteration with nr words, see KRPING_WORD_KIND(). What they take is paid while
- * their event is on; an iteration that began before that has PART and no words.
+ * their event is on; an iteration that began before that has PART and no words. told is the number
+ * of such events of the run so far, with this one: who has lost some knows how many.
  */
 DECLARE_EVENT_CLASS(krping_words_class,
 	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
-		 const u64 *words),
-	TP_ARGS(run, t, iter, flags, t_begin, nr, words),
+		 const u64 *words, u64 told),
+	TP_ARGS(run, t, iter, flags, t_begin, nr, words, told),
 	TP_STRUCT__entry(
 		__field(u64, t)
 		__field(u64, iter)
@@ -487,6 +488,7 @@ DECLARE_EVENT_CLASS(krping_words_class,
 		__field(u32, flags)
 		__field(u32, nr)
 		__dynamic_array(u64, words, nr)
+		__field(u64, told)
 	),
 	TP_fast_assign(
 		__entry->t = t;
@@ -496,19 +498,21 @@ DECLARE_EVENT_CLASS(krping_words_class,
 		__entry->flags = flags;
 		__entry->nr = nr;
 		memcpy(__get_dynamic_array(words), words, nr * sizeof(*words));
+		__entry->told = told;
 	),
-	TP_printk("run=%u t=%llu iter=%llu flags=%s t_begin=%llu nr=%u words=%s",
+	TP_printk("run=%u t=%llu iter=%llu flags=%s t_begin=%llu nr=%u words=%s told=%llu",
 		__entry->run, __entry->t, __entry->iter,
 		krping_show_phase_flags(__entry->flags), __entry->t_begin,
 		__entry->nr,
-		__print_array(__get_dynamic_array(words), __entry->nr, 8))
+		__print_array(__get_dynamic_array(words), __entry->nr, 8),
+		__entry->told)
 );
 
 /* A word for each phase, without gaps: they add up to t - t_begin. Thread. */
 DEFINE_EVENT_FN(krping_words_class, krping_iter_phases,
 	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
-		 const u64 *words),
-	TP_ARGS(run, t, iter, flags, t_begin, nr, words),
+		 const u64 *words, u64 told),
+	TP_ARGS(run, t, iter, flags, t_begin, nr, words, told),
 	krping_want_iter_phases, krping_unwant_iter_phases);
 
 /*
@@ -517,8 +521,8 @@ DEFINE_EVENT_FN(krping_words_class, krping_iter_phases,
  */
 DEFINE_EVENT_FN(krping_words_class, krping_iter_stages,
 	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
-		 const u64 *words),
-	TP_ARGS(run, t, iter, flags, t_begin, nr, words),
+		 const u64 *words, u64 told),
+	TP_ARGS(run, t, iter, flags, t_begin, nr, words, told),
 	krping_want_iter_stages, krping_unwant_iter_stages);
 
 /*
@@ -527,8 +531,8 @@ DEFINE_EVENT_FN(krping_words_class, krping_iter_stages,
  */
 DEFINE_EVENT_FN(krping_words_class, krping_iter_memory,
 	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
-		 const u64 *words),
-	TP_ARGS(run, t, iter, flags, t_begin, nr, words),
+		 const u64 *words, u64 told),
+	TP_ARGS(run, t, iter, flags, t_begin, nr, words, told),
 	krping_want_iter_memory, krping_unwant_iter_memory);
 
 /*

@@ -88,8 +88,8 @@ options=",addr=$ADDR,port=$PORT,test=block"
 diag "ours   server$options,window=${MB}M | client$options,queues=2,depth=64, beside nvme with in_capsule=0"
 diag "theirs nvme connect -t rdma -a $ADDR -s 4420 -n krping -i 2 -Q 64, or nbd-client -C 2 $ADDR 10809 /dev/nbd0"
 diag "load   ${FIO[*]}"
-server server "server$options,window=${MB}M"
 for other in nvme inline nbd; do
+	server server "server$options,window=${MB}M"
 	start client "client$options,queues=2,depth=64$([ $other != nvme ] || echo ,in_capsule=0)"
 	has_disk krping krping0
 	on $other
@@ -99,5 +99,5 @@ for other in nvme inline nbd; do
 	done
 	off $other
 	end_of client TERM
+	end_of server
 done
-end_of server

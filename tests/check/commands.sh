@@ -29,7 +29,7 @@ installed() {
 	kdir=$(tests/vm/kernel.sh | sed -n 's/^KBUILD_DIR=//p')
 	rm -rf "$dest"
 	make --no-print-directory KDIR="$kdir" && make --no-print-directory install KDIR="$kdir" DESTDIR="$dest" || return 1
-	for f in krping krping-top krping-stages krping-mr krping-trace; do
+	for f in krping krping-top krping-stages krping-mr krping-trace krping-record; do
 		[ -x "$dest/usr/local/bin/$f" ] || [ -x "$dest/usr/local/sbin/$f" ] || { echo "$f was not installed" && return 1; }
 	done
 	[ -n "$(find "$dest" -name 'rdma_krping.ko*')" ] || { echo "the module was not installed" && return 1; }

@@ -119,11 +119,11 @@ by_alias() { same rdma_krping "$(in_root modprobe -S "$KREL" -R rdma_krperf)"; }
 check "modprobe knows the module by krperf's name, too" by_alias
 
 completes() { in_root bash -c '. "/usr/share/bash-completion/completions/$1" && complete -p "$1"' - "$1"; }
-for tool in krping krping-top krping-stages krping-mr krping-trace; do
+for tool in krping krping-top krping-stages krping-mr krping-trace krping-record; do
 	check "$tool starts: --version" in_root "$tool" --version
 	check "bash completes $tool" completes "$tool"
 done
-for tool in krping krping-top krping-stages krping-mr krping-trace awkit-klat awkit-kbw; do
+for tool in krping krping-top krping-stages krping-mr krping-trace krping-record awkit-klat awkit-kbw; do
 	check "$tool starts: --help" in_root "$tool" --help
 	check "man $tool" in_root man -w 8 "$tool"
 done

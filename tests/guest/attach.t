@@ -9,7 +9,7 @@
 tools=(krping-top krping-stages krping-mr)
 
 # programs: how many there are at the end of an iteration.
-programs() { bpftool -j prog show | jq '[.[] | select(.name == "krp_iter")] | length'; }
+programs() { bpftool -j prog show | jq '[.[] | select(.name | test("^iter_(phases|stages|memory)$"))] | length'; }
 no_programs() { [ "$(programs)" = 0 ]; }
 refs() { cat /sys/module/rdma_krping/refcnt; }
 unused() { [ "$(refs)" = 0 ]; }
@@ -109,8 +109,8 @@ attach krping-mr -j --records 4
 background krping-mr-text krping-mr --records 4
 late=(krping-stages{,-text} krping-mr{,-text})
 attached "${late[@]}"
-is "$(bpftool -j map show | jq -c '[.[] | select(.name == "krp_rings") | .bytes_value > 4096 and .bytes_value < 8192]')" '[true,true,true,true]' \
-	"--records 4: rings of 4 KiB, a set for each"
+is "$(bpftool -j map show | jq -c '[.[] | select(.type == "ringbuf") | .max_entries] | sort')" '[4096,4096,4096,4096]' \
+	"--records 4: rings of 4 KiB, one for each tool"
 trace_on krping_iter
 for t in "${late[@]}"; do kill -STOP "${PIDS[$t]}"; done
 good_pair "nobody reads" 300 ",count=300"

@@ -48,7 +48,7 @@ static u64 outrun_iteration(const struct outrun_run *f, u64 iter, u64 t_begin)
 	}
 	for (i = 0; i < ARRAY_SIZE(iters); i++)
 		PLANT_RAISE(tp_iter[i], krping_iter_phases, f->run, t, iter, KRPING_PHASE_F_COMMIT,
-			    t_begin, OUTRUN_WORDS, words);
+			    t_begin, OUTRUN_WORDS, words, iter + 1);
 	return t;
 }
 

@@ -39,7 +39,7 @@ all_sane() {
 }
 
 # --- the sanitizers are there, or all the rest means nothing ---
-tools=(krping krping-top krping-stages krping-mr krping-trace)
+tools=(krping krping-top krping-stages krping-mr krping-trace krping-record)
 without=''
 for t in "${tools[@]/#/$build/}"; do
 	symbols=$(nm "$t" 2>&1)
@@ -73,8 +73,9 @@ krping:;nonsense;-j nonsense;-j help;list -a -j;list 10.9.0.1;list -n;list -v;cl
 krping:client [fd09::1;client 10.9.0.1;server;list;list -j
 krping:help;help size;help size count;help nonsense;help -j
 krping-top:--sort nosuch;-i 0;1 2 3;-b -r 5 1 1;--dev x -j 1 1
-krping-stages:--slow 0ms;--slow 5m;--slowest 0;--fail;--records 3;--records 100;--records 8192;--slow 5;--slow 5ms --slowest 3;-p;--run 7 -p -H
-krping-mr:--keys;--watch;--max-runs 0
+krping-stages:--slow 0ms;--slow 5m;--slowest 0;--fail;--records 3;--records 100;--records 2097152;-I /nonexistent;-I /dev/null;-I x --slow 5ms;--slow 5;--slow 5ms --slowest 3;-p;--run 7 -p -H
+krping-mr:--keys;--watch;--max-runs 0;-I /dev/null;-I x --keys
+krping-record:-F 0;-E nosuch;-a -E wc;--dev x;-T
 krping-trace:nosuch;ladder nosuch;ladder 3 4;ladder -E wc;-I /dev/null -e;-E nosuch;-R 5;-R 12;-n 0;ladder 99999999999999999999;ladder -n 3;--test nosuch;--role nobody;--qp -1;-d 1
 krping-trace:-I /nonexistent;-I /
 END

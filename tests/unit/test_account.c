@@ -5,34 +5,25 @@
  */
 #include "unit.h"
 #include "tools/stages/stages.h"
-#include "kernel.h"
+#include "events.h"
 
 #define RUN 7
 
-static bool torn;
-
-bool krp_programs_read(UNUSED const struct krp_programs *w, uint32_t n, struct krp_run *to)
-{
-	assert_int_equal(n, 0);
-	*to = runs[0];
-	return !torn;
-}
+static struct krp_runs runs;
+static uint64_t iter;
 
 static void begin(void)
 {
-	memset(runs, 0, sizeof(runs));
-	serials = 0;
-	account_open(UINT64_MAX);
-	start(0, RUN, false);
+	iter = 0;
+	account_open(UINT64_MAX, NULL, &runs);
+	start(RUN);
 }
 
-/* Tells a record, of so much time, that is there when it is read; or, without room, is overwritten. */
+/* Tells a record, of so much time; or, without room, it is lost. */
 static void record(const __u64 *words, unsigned int nr, unsigned int flags, uint64_t ns, bool room)
 {
-	const struct krp_rec *rec = tell(0, ns, flags);
-
-	if (room)
-		put_words(rec, words, nr);
+	tell(RUN, iter, flags, ns, words, nr, room);
+	iter += !!(flags & KRPING_PHASE_F_COMMIT);
 }
 
 enum kind { ITER, FILL, WAIT, WIRE, ALLOC, REQUEST, NR_KINDS };
@@ -81,7 +72,7 @@ static void iteration(uint64_t fill, uint64_t wire, bool room)
 		KRPING_COST(KRPING_WR_REG_MR, KRPING_COST_MAP, 0, 1, wire),
 	};
 
-	record(words, NR(words), KRP_REC_F_WHOLE, fill + wire, room);
+	record(words, NR(words), KRPING_PHASE_F_COMMIT, fill + wire, room);
 	if (!room) {
 		not_seen(1, fill + wire);
 		return;
@@ -158,7 +149,7 @@ static uint64_t line(bool whole)
 	unsigned int k;
 	uint64_t ns;
 
-	krp_follow_read(account_follow());
+	krp_seen_read(&runs_seen);
 	assert_true(account_view(&total, &since, 0, whole));
 	are("1 0", since.run.since, total.run.since);
 	for (k = 0; k < NR_KINDS; k++) {
@@ -212,10 +203,11 @@ TEST(intervals)
 		}
 		/* Nothing between two lines. */
 		assert_int_equal(line(false), 0);
-		/* What comes last may be missing, too: of a run that has ended the slot says how much there was. */
+		/* What comes last may be missing, too: the end says how much there was. */
 		iteration(1000, 2000, false);
+		finish(RUN, iter, true);
 		watched += line(true);
-		assert_int_equal(watched, now - runs[0].head.t_first);
+		assert_int_equal(watched, now - runs_seen.slot[0].t_first);
 		assert_true(missed.whole > 0);
 		end();
 		if (full)
@@ -229,7 +221,8 @@ static void account_is(const char *want)
 {
 	struct view v = { 0 };
 
-	krp_follow_read(account_follow());
+	finish(RUN, iter, true);
+	krp_seen_read(&runs_seen);
 	assert_true(account_view(&v, NULL, 0, true));
 	are(want, v.window, v.window - v.tiled, v.st.missed.ns, v.a.too_long_ns, v.a.anomalies);
 	account_view_free(&v);
@@ -257,18 +250,6 @@ TEST(odd)
 	account_is("2200 500 700 0 1");
 	/* A word that says nothing (no phase, no time) is no end of the words. */
 	begin();
-	record(zero, 2, KRP_REC_F_WHOLE, 300, true);
+	record(zero, 2, KRPING_PHASE_F_COMMIT, 300, true);
 	account_is("300 0 0 0 0");
-}
-
-/* A torn copy yields no view. */
-TEST(torn)
-{
-	struct view v = { 0 };
-
-	begin();
-	torn = true;
-	assert_false(account_view(&v, NULL, 0, false));
-	torn = false;
-	end();
 }

@@ -2,7 +2,7 @@
 /* The table of events, and what is printed of an event and read again. names.pl compares the table with the header and the page. */
 
 #include "unit.h"
-#include "tools/trace/events.h"
+#include "tools/lib/events.h"
 #include "tools/trace/order.h"
 #include "trace/krping_abi.h"
 

@@ -72,9 +72,9 @@ static struct top_row *begin(uint32_t run, uint64_t t)
 
 static void pass_phase(uint32_t phase, uint64_t ns)
 {
-	struct krp_phase_sum *p = &f.st.phases[phase];
+	struct top_phase_sum *p = &f.st.phases[phase];
 
-	*p = (struct krp_phase_sum){ p->count + 1, p->sum + ns, ns > p->max ? ns : p->max };
+	*p = (struct top_phase_sum){ p->count + 1, p->sum + ns, ns > p->max ? ns : p->max };
 	f.t_phase += ns;
 	f.st.head.t_last = f.t_phase;
 }
@@ -973,7 +973,7 @@ TEST(one)
 /* An entry of a log, and a step of the set-up: the run came into a state, at a time behind the tool's start. */
 #define ENTRY(n, ns, is) \
 	((struct top_entry){ n, 98 * SECOND + ns, TOP_LOG_STATE, KRPING_STATE_##is, 0, 0 })
-#define STEP(ns, is) ((struct krp_setup_step){ .t = 98 * SECOND + ns, .state = KRPING_STATE_##is })
+#define STEP(ns, is) ((struct top_setup_step){ .t = 98 * SECOND + ns, .state = KRPING_STATE_##is })
 
 /*
  * The state before a transition is told only as far as it is known: the iterations of rping have

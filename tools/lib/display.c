@@ -8,26 +8,11 @@
 #include "environment.h"
 #include "tool.h"
 
+/* Of a recording, the most lines between two events. */
+#define LINES_MAX 100000
 /* Runs that have ended and are still shown in the summary. */
 #define KEEP	  1024
-/*
- * The pings may want the CPU on which we read. So records wait until their run has ended,
- * or a line is printed, unless they fill that much of a ring, in per cent: a run of some
- * thousand pings ends before that.
- */
-#define MUCH	  50
-/* A ring of fewer bytes is soon full: it is read each time that we wake up. */
-#define SMALL	  (1UL << 20)
-/* A run that has ended may still be written to when we end; how long that may take. */
-#define SETTLE_MS 1000
-
-enum taken {
-	FILTERED, /* an option says no */
-	TORN,	  /* its state was written at each attempt: try later */
-	TAKEN,
-};
-
-static struct krp_environment setting;
+static struct krp_environment environment;
 /* By slot: what /proc told of a run when it was shown, since it forgets. */
 static struct krp_run_info *infos;
 /* A ring of the last runs that have ended: views of all the time, and, until a line has shown it, since the last line. */
@@ -61,7 +46,7 @@ static void free_view(const struct krp_display *d, void *view)
 /* What is known of the run in a slot; NULL: nothing. */
 static const struct krp_run_info *info_of(const struct krp_display *d, uint32_t slot)
 {
-	uint32_t run = d->follow->slot[slot].run;
+	uint32_t run = d->seen->slot[slot].head.run;
 	const struct krp_run_info *info = krp_runs_find(d->runs, run);
 
 	if (!info && infos[slot].id == run)
@@ -71,30 +56,30 @@ static const struct krp_run_info *info_of(const struct krp_display *d, uint32_t 
 
 static bool shows(const struct krp_display *d, uint32_t slot)
 {
-	uint32_t run = d->follow->slot[slot].run;
+	uint32_t run = d->seen->slot[slot].head.run;
 
 	if (d->wanted ? !d->wanted(slot) : krp_tool.opts.run && krp_tool.opts.run != run)
 		return false;
 	return krp_filter(info_of(d, slot));
 }
 
-static enum taken read_run(const struct krp_display *d, void *total, void *since, uint32_t slot,
-			   bool whole)
+static bool read_run(const struct krp_display *d, void *total, void *since, uint32_t slot,
+		     bool whole)
 {
 	const struct krp_run_info *info = info_of(d, slot);
 	struct krp_view *v = total;
 
 	if (!shows(d, slot))
-		return FILTERED;
+		return false;
 	memset(total, 0, d->size);
 	if (info)
 		v->info = infos[slot] = *info;
-	return d->view(total, since, slot, whole) ? TAKEN : TORN;
+	return d->view(total, since, slot, whole);
 }
 
 bool krp_display_view(const struct krp_display *d, void *total, uint32_t slot)
 {
-	return read_run(d, total, NULL, slot, false) == TAKEN;
+	return read_run(d, total, NULL, slot, false);
 }
 
 static void print(const struct krp_display *d, bool final);
@@ -104,16 +89,14 @@ static void *ended_view(const struct krp_display *d, unsigned long n, bool since
 	return ended + (n % KEEP * 2 + since) * d->size;
 }
 
-static enum taken take_run(const struct krp_display *d, uint32_t slot)
+static void take_run(const struct krp_display *d, uint32_t slot)
 {
 	char *views = get(2, d->size);
-	enum taken taken;
 
 	/* The oldest ended run is in no line yet and is about to be dropped: print a line now. */
 	if (krp_tool.opts.interval && nr_fresh == KEEP && shows(d, slot))
 		print(d, false);
-	taken = read_run(d, views, has_intervals() ? views + d->size : NULL, slot, true);
-	if (taken == TAKEN) {
+	if (read_run(d, views, has_intervals() ? views + d->size : NULL, slot, true)) {
 		if (d->ended)
 			d->ended(views);
 		if (nr_ended >= KEEP) {
@@ -125,7 +108,6 @@ static enum taken take_run(const struct krp_display *d, uint32_t slot)
 		nr_fresh += nr_fresh < KEEP;
 	}
 	free(views);
-	return taken;
 }
 
 static unsigned long nr_running(const struct krp_display *d)
@@ -133,8 +115,8 @@ static unsigned long nr_running(const struct krp_display *d)
 	unsigned long n = 0;
 	uint32_t slot;
 
-	for (slot = 0; slot < krp_programs_slots(d->programs); slot++)
-		n += krp_follow_slot(d->follow, slot) && shows(d, slot);
+	for (slot = 0; slot < d->seen->slots; slot++)
+		n += krp_seen_slot(d->seen, slot) && shows(d, slot);
 	return n;
 }
 
@@ -170,22 +152,15 @@ static void show_running(const struct krp_display *d, struct krp_shown *s, struc
 	for (i = 0; i < r->followed; i++) {
 		slot = r->slot[i];
 		/* A run that has just ended is left to the next line, so that it is shown once. */
-		if (!krp_follow_slot(d->follow, slot) ||
-		    (krp_follow_ended(d->follow, slot) && !s->final))
+		if (!krp_seen_slot(d->seen, slot) || (krp_seen_ended(d->seen, slot) && !s->final))
 			continue;
 		total = r->total + r->nr * d->size;
 		since = s->since ? r->since + r->nr * d->size : NULL;
-		switch (read_run(d, total, since, slot, false)) {
-		case TORN:
-			s->unread++;
-			break;
-		case FILTERED:
-			break;
-		case TAKEN:
-			r->slot[r->nr++] = slot;
-			s->total[s->nr] = total;
-			s->v[s->nr++] = since ?: total;
-		}
+		if (!read_run(d, total, since, slot, false))
+			continue;
+		r->slot[r->nr++] = slot;
+		s->total[s->nr] = total;
+		s->v[s->nr++] = since ?: total;
 	}
 }
 
@@ -201,24 +176,24 @@ static void show_begin(const struct krp_display *d, struct krp_shown *s, struct 
 {
 	unsigned int i;
 
-	krp_programs_info(d->programs, d->runs);
+	krp_seen_info(d->seen, d->runs);
 	/* Read all runs up to now, or one run would be further than its peer. */
-	krp_follow_read(d->follow);
+	krp_seen_read(d->seen);
 	if (d->ready)
 		d->ready();
-	r->slot = get(krp_programs_slots(d->programs), sizeof(*r->slot));
-	r->followed = krp_follow_slots(d->follow, r->slot);
+	r->slot = get(d->seen->slots, sizeof(*r->slot));
+	r->followed = krp_seen_slots(d->seen, r->slot);
 	r->total = get(r->followed, d->size);
 	r->since = get(s->since ? r->followed : 0, d->size);
 	s->v = get(nr_kept() + r->followed, sizeof(*s->v));
 	s->total = get(nr_kept() + r->followed, sizeof(*s->total));
 	show_ended(d, s);
 	show_running(d, s, r);
-	s->dropped = nr_ended - nr_kept() + krp_follow_unseen(d->follow);
+	s->dropped = nr_ended - nr_kept() + d->seen->no_slot;
 	qsort(s->v, s->nr, sizeof(*s->v), by_run);
 	qsort(s->total, s->nr, sizeof(*s->total), by_run);
 	for (i = 0; i < s->nr; i++) {
-		if (!krp_environment_run(&setting, &((struct krp_view *)s->v[i])->info))
+		if (!krp_environment_run(&environment, &((struct krp_view *)s->v[i])->info))
 			krp_die("out of memory");
 	}
 }
@@ -239,7 +214,7 @@ static void show_end(const struct krp_display *d, struct krp_shown *s, struct ru
 	for (i = 1; s->since && i <= nr_fresh; i++)
 		free_view(d, ended_view(d, nr_ended - i, true));
 	nr_fresh = 0;
-	t_line = krp_time_now();
+	t_line = krp_seen_now(d->seen);
 	nr_lines++;
 	free(s->v);
 	free(s->total);
@@ -248,26 +223,28 @@ static void show_end(const struct krp_display *d, struct krp_shown *s, struct ru
 	free(r->slot);
 }
 
+/* What was wrong with the recording; NULL: nothing. */
+static const char *damage;
+
 static json_object *json_of(const struct krp_display *d, const struct krp_shown *s)
 {
 	json_object *o = krp_json_new(krp_tool.name, s->final);
 
 	krp_json_lost(o, d->lost());
 	krp_json_text(o, "span", s->since ? "interval" : "total");
-	krp_json_u64(o, "interval_ns", krp_time_now() - t_line);
+	krp_json_u64(o, "interval_ns", krp_seen_now(d->seen) - t_line);
 	krp_json_u64(o, "runs_dropped", s->dropped);
-	krp_json_u64(o, "runs_unread", s->unread);
 	krp_json_bool(o, "broken", d->broken());
+	if (damage)
+		krp_json_text(o, "damage", damage);
 	d->json(o, s);
-	krp_environment_add(&setting, o, s->final);
+	krp_environment_add(&environment, o, s->final);
 	return o;
 }
 
 void krp_shown_foot(FILE *f, const struct krp_shown *s, struct krp_lost lost)
 {
 	fprintf(f, "%sruns %u, lost events %s\n", s->nr ? "\n" : "", s->nr, krp_lost_text(lost));
-	if (s->unread)
-		fprintf(f, "runs that did not hold still to be read: %lu\n", s->unread);
 	if (s->dropped)
 		fprintf(f, "%s%lu runs that ended before the last %u\n",
 			s->since ? "the summary will not list " : "not listed: ", s->dropped, KEEP);
@@ -284,7 +261,7 @@ static void print(const struct krp_display *d, bool final)
 		krp_json_emit(stdout, json_of(d, &s));
 	} else {
 		f = krp_text();
-		krp_environment_head(&setting, f, KRP_TEXT_WIDTH);
+		krp_environment_head(&environment, f, KRP_TEXT_WIDTH);
 		d->text(f, &s);
 		krp_show(false);
 	}
@@ -293,43 +270,41 @@ static void print(const struct krp_display *d, bool final)
 
 static void read_all(const struct krp_display *d)
 {
-	krp_follow_read(d->follow);
+	krp_seen_read(d->seen);
 	if (d->read)
 		d->read();
 }
 
 /*
- * Takes the runs that have ended; over has room for all slots. Returns false if not
- * all could be taken yet.
+ * Takes the runs that have ended, of which /proc has all unless it is the last time; over has room
+ * for all slots.
  */
-static bool take_ended(const struct krp_display *d, uint32_t *over)
+static void take_ended(const struct krp_display *d, uint32_t *over, bool last)
 {
 	const struct krp_run_info *info;
-	uint32_t slot, nr = 0, i;
-	bool all = true;
+	uint32_t nr = 0, slot, i;
 
-	for (slot = 0; slot < krp_programs_slots(d->programs); slot++) {
-		if (krp_follow_ended(d->follow, slot))
+	for (slot = 0; slot < d->seen->slots; slot++) {
+		if (krp_seen_ended(d->seen, slot))
 			over[nr++] = slot;
 	}
 	if (!nr)
-		return true;
-	/* What these runs told was told before they had ended: now all of it is read that is still there. */
-	krp_follow_read(d->follow);
-	krp_runs_read(d->runs);
+		return;
+	if (!d->seen->recording)
+		krp_runs_read(d->runs);
 	if (d->ready)
 		d->ready();
 	for (i = 0; i < nr; i++) {
 		/* Its device may be gone when the next line is printed. */
+		info = krp_runs_find(d->runs, d->seen->slot[over[i]].head.run);
+		if (!last && info && !krp_run_is_over(info))
+			continue;
 		info = info_of(d, over[i]);
-		if (info && shows(d, over[i]) && !krp_environment_run(&setting, info))
+		if (info && shows(d, over[i]) && !krp_environment_run(&environment, info))
 			krp_die("out of memory");
-		if (take_run(d, over[i]) == TORN)
-			all = false;
-		else
-			krp_follow_drop(d->follow, over[i]);
+		take_run(d, over[i]);
+		krp_seen_drop(d->seen, over[i]);
 	}
-	return all;
 }
 
 static bool is_done(const struct krp_display *d)
@@ -337,42 +312,87 @@ static bool is_done(const struct krp_display *d)
 	return (d->done && d->done()) || krp_all_done(nr_ended + nr_running(d), nr_ended);
 }
 
-void krp_display_run(const struct krp_display *d)
+bool krp_display_damage(const char *input)
 {
-	uint32_t *over = get(krp_programs_slots(d->programs), sizeof(*over));
-	enum krp_wake wake;
-	unsigned int n;
+	/* With -j the last object has reported it. */
+	if (damage && !krp_tool.opts.json)
+		krp_error("%s is damaged: %s", input, damage);
+	return damage;
+}
 
-	infos = get(krp_programs_slots(d->programs), sizeof(*infos));
-	ended = get(2 * KEEP, d->size);
-	krp_environment_open(&setting, "");
-	t_line = krp_time_now();
+static void watch(const struct krp_display *d, uint32_t *over)
+{
+	enum krp_wake wake;
+
 	do {
-		wake = krp_wait_fd(krp_programs_fd(d->programs), INFINITY);
-		krp_programs_woken(d->programs);
-		if (d->eager || wake == KRP_WAKE_TICK || d->programs->ring < SMALL ||
-		    krp_iters_behind(&d->follow->iters) >= MUCH)
+		/*
+		 * The pings may want the CPU on which we read. So events wait until a run has ended, or
+		 * a line is printed, or much of the ring is full: a run of some thousand pings ends before that.
+		 */
+		wake = krp_wait_fd(krp_source_fd(&d->seen->source), INFINITY);
+		krp_source_woken(&d->seen->source);
+		if (d->eager || wake != KRP_WAKE_POLL)
 			read_all(d);
-		if (wake == KRP_WAKE_FD)
-			continue;
-		krp_programs_environment(d->programs, d->runs, &setting);
-		take_ended(d, over);
+		/* The end of a run may be among what was lost. */
+		if (wake != KRP_WAKE_FD && krp_lost_sum(krp_seen_lost(d->seen)))
+			krp_seen_info(d->seen, d->runs);
+		krp_seen_environment(d->seen, d->runs, &environment);
+		take_ended(d, over, false);
 		if (d->look)
 			d->look();
 		if (wake == KRP_WAKE_TICK)
 			print(d, false);
-	} while (wake == KRP_WAKE_FD || (wake != KRP_WAKE_STOP && !is_done(d)));
-
+	} while (wake != KRP_WAKE_STOP && !is_done(d));
 	if (d->stop)
 		d->stop();
+	krp_seen_end(d->seen);
 	read_all(d);
-	for (n = 0; !take_ended(d, over) && n < SETTLE_MS; n++)
-		usleep(1000);
+	krp_seen_info(d->seen, d->runs);
+	take_ended(d, over, true);
+}
+
+/* The time of the recording makes the lines. */
+static void replay(const struct krp_display *d, uint32_t *over)
+{
+	uint64_t interval = krp_tool.opts.interval * 1e9, next = 0, t;
+	unsigned long lines = 0;
+
+	krp_recording_last_runs(d->seen->recording);
+	while ((!krp_tool.opts.count || lines < krp_tool.opts.count) &&
+	       krp_seen_next(d->seen, &t)) {
+		if (!next) {
+			t_line = t;
+			next = t + interval;
+		}
+		/* A time that is forged makes no lines. */
+		if (interval && t > next && (t - next) / interval > LINES_MAX)
+			next = t;
+		for (; interval && t >= next; next += interval, lines++)
+			print(d, false);
+		if (krp_seen_take(d->seen))
+			take_ended(d, over, true);
+	}
+	damage = d->seen->recording->damage;
+}
+
+void krp_display_run(const struct krp_display *d)
+{
+	uint32_t *over = get(d->seen->slots, sizeof(*over));
+
+	infos = get(d->seen->slots, sizeof(*infos));
+	ended = get(2 * KEEP, d->size);
+	if (!d->seen->recording)
+		krp_environment_open(&environment, "");
+	t_line = krp_seen_now(d->seen);
+	if (d->seen->recording)
+		replay(d, over);
+	else
+		watch(d, over);
 	/* Print what came since the last line; if there was no line, the summary has it all. */
 	if (nr_lines && has_intervals())
 		print(d, false);
 	print(d, true);
-	krp_environment_close(&setting);
+	krp_environment_close(&environment);
 	free(ended);
 	free(infos);
 	free(over);

@@ -9,10 +9,9 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
-#include "follow.h"
 #include "lost.h"
 #include "runs.h"
-#include "programs.h"
+#include "seen.h"
 
 /* The width of lines that can be cut, to be read on a terminal of 80 columns. */
 #define KRP_TEXT_WIDTH 79
@@ -31,12 +30,10 @@ struct krp_shown {
 	unsigned int nr;
 	bool final, since;
 	unsigned long dropped; /* runs that are in no list: too many have ended, or it ended unseen */
-	unsigned long unread; /* runs whose state was written during each attempt to read it */
 };
 
 struct krp_display {
-	struct krp_programs *programs; /* with records */
-	struct krp_follow *follow;
+	struct krp_seen *seen;
 	struct krp_runs *runs;
 	size_t size; /* of a view */
 	/* All is read some times a second, and not only where much waits to be read. */
@@ -46,7 +43,7 @@ struct krp_display {
 	/*
 	 * Fills in a view but for info, which is there if /proc knows it: the run in a slot. whole: it has
 	 * ended, and all its records were read since; else it goes on, for us. since: what came since the
-	 * last line; may be NULL. false: its state was written at each attempt to read it.
+	 * last line; may be NULL. false: it cannot be read.
 	 */
 	bool (*view)(void *total, void *since, uint32_t slot, bool whole);
 	/* A line has shown the run in a slot, whose view this was; may take memory of the view over. */
@@ -77,6 +74,9 @@ struct krp_display {
 void krp_display_run(const struct krp_display *d);
 /* Reads the view of the run in a slot; false: it is filtered, or does not hold still. */
 bool krp_display_view(const struct krp_display *d, void *total, uint32_t slot);
+
+/* Tells what is wrong with the recording, if there is one; false: nothing. */
+bool krp_display_damage(const char *input);
 
 /* The last lines of a text: how many runs there are, and what is missing. */
 void krp_shown_foot(FILE *f, const struct krp_shown *s, struct krp_lost lost);

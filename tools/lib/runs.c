@@ -251,11 +251,8 @@ int krp_runs_parse(struct krp_runs *runs, FILE *f)
 	return parse_more(runs, f);
 }
 
-/*
- * True if its line does not change any more: a run that failed goes on for a
- * while, and its phase is shown until it is over.
- */
-static bool is_over(const struct krp_run_info *r)
+/* A run that failed goes on for a while, and its phase is shown until it is over. */
+bool krp_run_is_over(const struct krp_run_info *r)
 {
 	return krp_run_finished(r) && !strcmp(r->phase, "-");
 }
@@ -265,7 +262,7 @@ static void keep_finished(struct krp_runs *runs)
 {
 	size_t nr = 0, old;
 
-	while (nr < runs->nr && is_over(&runs->v[nr]))
+	while (nr < runs->nr && krp_run_is_over(&runs->v[nr]))
 		nr++;
 	runs->nr = nr;
 	if (nr <= KEEP_MAX)

@@ -65,6 +65,8 @@ int krp_runs_read(struct krp_runs *runs);
 void krp_runs_free(struct krp_runs *runs);
 const struct krp_run_info *krp_runs_find(const struct krp_runs *runs, uint32_t id);
 bool krp_run_finished(const struct krp_run_info *r);
+/* True if its line does not change any more. */
+bool krp_run_is_over(const struct krp_run_info *r);
 /* The run's label; NULL: it was given none. */
 const char *krp_run_label(const struct krp_run_info *r);
 /* What the time of an iteration is: where several requests are in flight, only how far their completions are apart. */

@@ -22,9 +22,9 @@
 /* How often to look for runs that have ended, in seconds. */
 #define POLL_SECONDS 0.25
 
-/* Limits of --records, in KiB: some records, and as many as there are by default. */
+/* Limits of --records, in KiB. */
 #define RECORDS_MIN 4
-#define RECORDS_MAX 4096
+#define RECORDS_MAX (1024 * 1024)
 
 enum {
 	OPT_RUN = 256,
@@ -62,7 +62,7 @@ static const struct argp_option options[] = {
 	{ "qp", OPT_QP, "NUMBER", 0, "on this queue pair", 3 },
 	{ NULL, 0, NULL, 0, "Room:", ROOM_GROUP },
 	{ "max-runs", OPT_MAX_RUNS, "N", 0, "for N runs at once (512)", ROOM_GROUP },
-	{ "records", OPT_RECORDS, "KIB", 0, "for records of iterations, for each CPU", ROOM_GROUP },
+	{ "records", OPT_RECORDS, "KIB", 0, "for events that are not read yet (8192)", ROOM_GROUP },
 	{ NULL, 0, NULL, 0, "Help:", -1 },
 	{ 0 }
 };

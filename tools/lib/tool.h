@@ -34,7 +34,7 @@ struct krp_opts {
 	enum krp_by by; /* runs are summed up by this */
 	/* 0: not given. */
 	uint32_t max_runs;
-	uint32_t records; /* KiB of each CPU's ring */
+	uint32_t records; /* KiB of the ring */
 	/* Filters; 0 and NULL: all. */
 	uint32_t run, qp;
 	const char *dev, *test, *role, *name;

@@ -16,13 +16,11 @@
 struct account {
 	struct ledger ledger;
 	uint64_t done_flushed;
-	uint64_t records; /* the number of the last record */
-	bool gap;	  /* and some before it were not seen */
+	bool gap; /* events of its ledger were lost */
 	struct costs costs;
 };
 
-static struct krp_programs programs;
-static struct krp_follow follow;
+static struct krp_seen seen;
 static struct account **accounts; /* by slot */
 static bool from_events;
 static struct krping_mr_bpf *skel;
@@ -37,13 +35,13 @@ static struct account *account_of(uint32_t slot)
 	acc = accounts[slot] = calloc(1, sizeof(*acc));
 	if (!acc)
 		krp_die("out of memory");
-	acc->ledger.run.head.late = follow.slot[slot].late;
+	acc->ledger.run.head.late = seen.slot[slot].head.late;
 	return acc;
 }
 
 static void forget(uint32_t slot)
 {
-	uint32_t run = follow.slot[slot].run;
+	uint32_t run = seen.slot[slot].head.run;
 
 	if (from_events && run)
 		bpf_map_delete_elem(bpf_map__fd(skel->maps.ledgers), &run);
@@ -66,22 +64,16 @@ static void take_cost(struct account *acc, uint64_t word)
 		acc->done_flushed++;
 }
 
-static void take(struct krp_followed *s, const struct krp_rec *rec)
+static void take(struct krp_seen_run *s, const struct krp_rec *rec)
 {
-	struct krp_totals t = {
-		.records = 1,
-		.ns = rec->t - rec->t_begin,
-		.whole = !!(rec->flags & KRP_REC_F_WHOLE),
-	};
 	struct account *acc = account_of(rec->slot);
 	const __u64 *word, *end = rec->word + rec->nr;
 
-	krp_follow_seen(s, &t);
-	if (rec->records != acc->records + 1) {
+	(void)s;
+	if (rec->gap) {
 		acc->gap = true;
 		ledger_begin_again(&acc->ledger);
 	}
-	acc->records = rec->records;
 	for (word = rec->word; word < end; word++) {
 		if (KRPING_WORD_KIND(*word) == KRPING_WORD_STEP)
 			ledger_step(&acc->ledger, *word);
@@ -90,60 +82,37 @@ static void take(struct krp_followed *s, const struct krp_rec *rec)
 	}
 }
 
-void collect_open(bool events)
+struct krp_seen *collect_open(bool events, const char *input, struct krp_runs *runs)
 {
 	from_events = events;
-	krp_programs_open(&programs, KRP_KIND_MEMORY);
+	krp_seen_open(&seen, KRP_EV_iter_memory, input, runs, take, forget);
 	if (events) {
 		skel = krping_mr_bpf__open();
 		krp_probe_opened(skel);
 		krp_probe_open(&probe, &(struct krp_want){
 					       KRP_SKELETON(skel),
 					       .run = krp_tool.opts.run,
-					       .runs = krp_programs_slots(&programs),
+					       .runs = seen.slots,
 				       });
 	}
-	accounts = calloc(krp_programs_slots(&programs), sizeof(*accounts));
+	accounts = calloc(seen.slots, sizeof(*accounts));
 	if (!accounts)
 		krp_die("out of memory");
-	krp_follow_open(&follow, &programs, take, forget);
+	return &seen;
 }
 
 void collect_close(void)
 {
 	uint32_t slot;
 
-	for (slot = 0; slot < krp_programs_slots(&programs); slot++)
+	for (slot = 0; slot < seen.slots; slot++)
 		forget(slot);
 	free(accounts);
-	krp_follow_close(&follow);
 	if (from_events) {
 		krp_probe_close(&probe);
 		krping_mr_bpf__destroy(skel);
 	}
-	krp_programs_close(&programs);
-}
-
-struct krp_programs *collect_programs(void)
-{
-	return &programs;
-}
-
-struct krp_follow *collect_follow(void)
-{
-	return &follow;
-}
-
-uint32_t collect_slots(void)
-{
-	return krp_programs_slots(&programs);
-}
-
-uint32_t collect_run(uint32_t slot)
-{
-	const struct krp_followed *s = krp_follow_slot(&follow, slot);
-
-	return s ? s->run : 0;
+	krp_seen_close(&seen);
 }
 
 /* The ledger that the programs keep: two readings have to agree. */
@@ -169,24 +138,19 @@ static bool read_events(struct mr_run *st, uint32_t run)
 
 bool collect_get(struct collected *c, uint32_t slot, bool whole)
 {
-	struct krp_followed *s = &follow.slot[slot];
+	const struct krp_seen_run *s = &seen.slot[slot];
 	struct account *acc = account_of(slot);
-	struct krp_run r;
 	bool late;
 
-	if (!krp_programs_read(&programs, slot, &r))
-		return false;
-	if (whole)
-		krp_follow_end(s, &r);
 	c->st = acc->ledger.run;
-	if (from_events && !read_events(&c->st, s->run))
+	if (from_events && !read_events(&c->st, s->head.run))
 		return false;
-	late = s->late || (from_events && c->st.head.late);
-	c->st.head = r.head;
+	late = s->head.late || (from_events && c->st.head.late);
+	c->st.head = s->head;
 	c->st.head.late = late;
 	c->st.head.state = whole ? KRP_SLOT_ENDED : KRP_SLOT_RUNNING;
 	c->done_flushed = acc->done_flushed;
-	c->missed = krp_follow_missed(s);
+	c->missed = s->missed;
 	c->gap = !from_events && (acc->gap || c->missed.records);
 	return true;
 }
@@ -197,15 +161,29 @@ void collect_costs(struct costs *to, uint32_t slot)
 		costs_move(to, &accounts[slot]->costs);
 }
 
-void collect_tidy(void)
+void collect_tidy(const struct krp_runs *runs)
 {
-	if (from_events)
-		krp_programs_sweep(&programs, bpf_map__fd(skel->maps.ledgers));
+	const struct krp_run_info *info;
+	uint32_t run, next;
+	bool more;
+	int fd;
+
+	if (!from_events)
+		return;
+	fd = bpf_map__fd(skel->maps.ledgers);
+	more = !bpf_map_get_next_key(fd, NULL, &next);
+	while (more) {
+		run = next;
+		more = !bpf_map_get_next_key(fd, &run, &next);
+		info = krp_runs_find(runs, run);
+		if (krp_seen_find(&seen, run) < 0 && info && krp_run_finished(info))
+			bpf_map_delete_elem(fd, &run);
+	}
 }
 
 struct krp_lost collect_lost(void)
 {
-	struct krp_lost lost = krp_programs_lost(&programs);
+	struct krp_lost lost = krp_seen_lost(&seen);
 
 	return from_events ? krp_lost_add(lost, krp_probe_lost(&probe)) : lost;
 }

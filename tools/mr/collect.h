@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../lib/follow.h"
+#include "../lib/seen.h"
 #include "../../bpf/mr.h"
 #include "costs.h"
 
@@ -22,15 +22,8 @@ struct collected {
 };
 
 /* events: the ledgers are made of events. */
-void collect_open(bool events);
+struct krp_seen *collect_open(bool events, const char *input, struct krp_runs *runs);
 void collect_close(void);
-/* The programs, and the runs whose records are read. */
-struct krp_programs *collect_programs(void);
-struct krp_follow *collect_follow(void);
-
-uint32_t collect_slots(void);
-/* The run in a slot; 0: none, or one that was dropped. */
-uint32_t collect_run(uint32_t slot);
 /*
  * whole: it has ended, and its records were read since; else it goes on, for us.
  * false: its state was written at each attempt to read it.
@@ -39,7 +32,7 @@ bool collect_get(struct collected *c, uint32_t slot, bool whole);
 /* Moves the costs of the run in a slot, so that they count once. */
 void collect_costs(struct costs *to, uint32_t slot);
 /* To be called now and then: frees what the programs keep of runs whose end was not seen. */
-void collect_tidy(void);
+void collect_tidy(const struct krp_runs *runs);
 struct krp_lost collect_lost(void);
 
 #endif /* KRP_MR_COLLECT_H */

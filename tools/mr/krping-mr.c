@@ -36,6 +36,7 @@ static struct costs costs, costs_before;
 /* By slot, the ledgers of runs when the last line was printed. */
 static struct balance *marks;
 static bool broken;
+static const char *input; /* a recording */
 static bool keys, watch;
 static struct krp_display display;
 /* The first run whose ledger was wrong. */
@@ -425,9 +426,9 @@ static void look(void)
 	struct balance b;
 	uint32_t slot;
 
-	collect_tidy();
-	for (slot = 0; watch && !broke.run.head.run && slot < collect_slots(); slot++) {
-		if (collect_run(slot) && !krp_follow_ended(collect_follow(), slot))
+	collect_tidy(&runs);
+	for (slot = 0; watch && !broke.run.head.run && slot < display.seen->slots; slot++) {
+		if (krp_seen_slot(display.seen, slot) && !krp_seen_ended(display.seen, slot))
 			krp_display_view(&display, &b, slot);
 	}
 }
@@ -598,14 +599,20 @@ enum {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	(void)arg;
 	(void)state;
 	switch (key) {
+	case 'I':
+		input = arg;
+		break;
 	case OPT_KEYS:
 		keys = true;
 		break;
 	case OPT_WATCH:
 		watch = true;
+		break;
+	case ARGP_KEY_END:
+		if (input && (keys || watch))
+			krp_die("--keys and --watch are not for --input");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -614,6 +621,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
+	{ "input", 'I', "FILE", 0, "what krping-record has written", 3 },
 	{ "keys", OPT_KEYS, NULL, 0, "each memory region: key, state, age", 2 },
 	{ "watch", OPT_WATCH, NULL, 0, "stop, with exit status 2, when a balance breaks", 1 },
 	{ 0 }
@@ -643,21 +651,21 @@ int main(int argc, char **argv)
 
 	krp_tool.hidden = KRP_HIDE_BY;
 	krp_tool_init(argc, argv, "krping-mr", doc, &own);
-	krp_preflight();
-	krp_check_filter();
+	if (!input) {
+		krp_preflight();
+		krp_check_filter();
+	}
 	krp_start();
 	krp_probe_init();
-	collect_open(has_mr_ids());
-	marks = calloc(collect_slots(), sizeof(*marks));
+	display.seen = collect_open(has_mr_ids(), input, &runs);
+	marks = calloc(display.seen->slots, sizeof(*marks));
 	if (!marks)
 		krp_die("out of memory");
-	/* Read the finished runs now: later readings ask only for the others. */
-	krp_runs_read(&runs);
-	krp_note("Tracing krping's memory registrations... Ctrl-C to end.");
+	if (!input)
+		krp_note("Tracing krping's memory registrations... Ctrl-C to end.");
 
 	display = (struct krp_display){
-		.programs = collect_programs(),
-		.follow = collect_follow(),
+		.seen = display.seen,
 		.runs = &runs,
 		.size = sizeof(struct balance),
 		.view = view,
@@ -681,5 +689,6 @@ int main(int argc, char **argv)
 				      "keys were registered or invalidated that should not be",
 			  krp_lost_text(collect_lost()));
 	collect_close();
-	return broken || broke.run.head.run ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
+	return broken || krp_display_damage(input) || broke.run.head.run ? KRP_EXIT_BROKEN :
+									   KRP_EXIT_OK;
 }

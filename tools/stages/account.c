@@ -29,7 +29,7 @@ struct account {
 	uint64_t slow;	     /* slow iterations */
 	uint32_t peer;
 	uint32_t peer_slot;	   /* + 1 */
-	uint8_t dist_of[STG_SEGS]; /* by KRPING_SEG_WHAT(); 0: not seen yet */
+	uint8_t dist_of[STG_SEGS]; /* by KRPING_SEG_WHAT(); 0: not runs_seen yet */
 	/* A distribution's "row" is the row of its last octave, in these. */
 	struct stg_hists hists;
 };
@@ -42,7 +42,7 @@ struct pair {
 static struct account **accounts; /* by slot */
 static struct pair *pairs;
 static unsigned int nr_pairs;
-static struct krp_follow follow;
+struct krp_seen runs_seen;
 static uint64_t slow_ns;  /* iterations that take so long are counted */
 static uint64_t no_place; /* values that found no distribution */
 
@@ -50,7 +50,7 @@ static void forget(uint32_t slot);
 
 uint32_t account_peer(uint32_t slot)
 {
-	const struct krp_run *r = krp_programs_run(&programs, slot);
+	const struct krp_seen_run *r = &runs_seen.slot[slot];
 	unsigned int i;
 
 	if (r->peer || !r->head.late)
@@ -63,9 +63,9 @@ uint32_t account_peer(uint32_t slot)
 	 * The run listened when we attached, and had no slot yet when it
 	 * connected: its peer had one.
 	 */
-	for (i = 0; i < krp_programs_slots(&programs); i++) {
-		if (krp_programs_run(&programs, i)->peer == r->head.run)
-			return krp_programs_run(&programs, i)->head.run;
+	for (i = 0; i < runs_seen.slots; i++) {
+		if (runs_seen.slot[i].peer == r->head.run)
+			return runs_seen.slot[i].head.run;
 	}
 	return 0;
 }
@@ -82,7 +82,7 @@ static struct krp_sum *nth_sum(struct stg_account *a, unsigned int n)
 /* The account of the run in a slot, which begins where we do, or the run does. */
 static struct account *account_of(uint32_t slot)
 {
-	const struct krp_followed *s = &follow.slot[slot];
+	const struct krp_seen_run *s = &runs_seen.slot[slot];
 	struct account *acc = accounts[slot];
 	unsigned int i;
 
@@ -257,19 +257,7 @@ static void take_whole(struct account *acc, const __u64 *words, unsigned int nr,
 
 static bool is_run(uint32_t slot, uint32_t run)
 {
-	return follow.slot[slot].run == run && !follow.slot[slot].over;
-}
-
-int account_slot(uint32_t run)
-{
-	uint32_t slot;
-
-	for (slot = 0; slot < krp_programs_slots(&programs); slot++) {
-		if (krp_programs_run(&programs, slot)->head.run == run &&
-		    krp_follow_slot(&follow, slot))
-			return slot;
-	}
-	return -1;
+	return runs_seen.slot[slot].head.run == run && krp_seen_slot(&runs_seen, slot);
 }
 
 static void join_with_peer(struct account *acc)
@@ -277,27 +265,21 @@ static void join_with_peer(struct account *acc)
 	if (acc->join.joined == acc->join.tail)
 		return;
 	if (!acc->peer_slot || !is_run(acc->peer_slot - 1, acc->peer))
-		acc->peer_slot = account_slot(acc->peer) + 1;
+		acc->peer_slot = krp_seen_find(&runs_seen, acc->peer) + 1;
 	if (acc->peer_slot && accounts[acc->peer_slot - 1])
 		krp_join(&acc->join, &accounts[acc->peer_slot - 1]->join,
-			 follow.slot[acc->peer_slot - 1].t_first);
+			 runs_seen.slot[acc->peer_slot - 1].t_first);
 }
 
-static void take(struct krp_followed *s, const struct krp_rec *rec)
+static void take(struct krp_seen_run *s, const struct krp_rec *rec)
 {
-	struct krp_totals t = {
-		.records = 1,
-		.ns = rec->t - rec->t_begin,
-		.whole = !!(rec->flags & KRP_REC_F_WHOLE),
-	};
 	struct account *acc = account_of(rec->slot);
 
-	krp_follow_seen(s, &t);
 	if (!acc->peer)
-		acc->peer = krp_programs_run(&programs, rec->slot)->peer;
-	/* The time that was not seen. */
+		acc->peer = s->peer;
+	/* The time that was not runs_seen. */
 	krp_join_tile(&acc->join, rec->t_begin, JOIN_NONE);
-	if (t.whole) {
+	if (rec->whole) {
 		take_whole(acc, rec->word, rec->nr, rec->t_begin, rec->t);
 	} else {
 		stg_once(&acc->a, rec->word, rec->nr, rec->t_begin, rec->t);
@@ -306,22 +288,22 @@ static void take(struct krp_followed *s, const struct krp_rec *rec)
 	join_with_peer(acc);
 }
 
-void account_open(uint64_t slow)
+void account_open(uint64_t slow, const char *input, struct krp_runs *runs)
 {
 	slow_ns = slow;
-	accounts = calloc(krp_programs_slots(&programs), sizeof(*accounts));
+	krp_seen_open(&runs_seen, KRP_EV_iter_stages, input, runs, take, forget);
+	accounts = calloc(runs_seen.slots, sizeof(*accounts));
 	if (!accounts)
 		krp_die("out of memory");
-	krp_follow_open(&follow, &programs, take, forget);
 }
 
 void account_close(void)
 {
 	uint32_t slot;
 
-	for (slot = 0; slot < krp_programs_slots(&programs); slot++)
+	for (slot = 0; slot < runs_seen.slots; slot++)
 		forget(slot);
-	krp_follow_close(&follow);
+	krp_seen_close(&runs_seen);
 	free(accounts);
 	free(pairs);
 	pairs = NULL;
@@ -334,11 +316,6 @@ void account_pair(uint32_t run, uint32_t peer)
 	if (!pairs)
 		krp_die("out of memory");
 	pairs[nr_pairs++] = (struct pair){ run, peer };
-}
-
-struct krp_follow *account_follow(void)
-{
-	return &follow;
 }
 
 uint64_t account_failed(void)
@@ -458,23 +435,17 @@ static void copy_account(struct view *v, const struct account *acc)
 
 bool account_view(struct view *v, struct view *since, uint32_t slot, bool whole)
 {
-	struct krp_followed *s = &follow.slot[slot];
+	const struct krp_seen_run *s = &runs_seen.slot[slot];
 	struct account *acc = account_of(slot);
-	struct krp_run r;
 
 	if (!acc->peer)
 		acc->peer = account_peer(slot);
-	if (!krp_programs_read(&programs, slot, &r))
-		return false;
-	if (whole)
-		krp_follow_end(s, &r);
-	v->run.head = r.head;
+	v->run.head = s->head;
 	v->run.head.state = whole ? KRP_SLOT_ENDED : KRP_SLOT_RUNNING;
-	v->run.head.late = s->late;
-	v->st.holes = r.holes;
-	v->st.unmatched = r.unmatched;
+	v->st.holes = s->holes;
+	v->st.unmatched = s->unmatched;
 	v->st.slow = acc->slow;
-	v->st.missed = krp_follow_missed(s);
+	v->st.missed = s->missed;
 	v->peer = acc->peer;
 	v->window = s->t_end - s->t_first;
 	if (since) {
@@ -521,7 +492,7 @@ void account_join(void)
 {
 	uint32_t slot;
 
-	for (slot = 0; slot < krp_programs_slots(&programs); slot++) {
+	for (slot = 0; slot < runs_seen.slots; slot++) {
 		if (accounts[slot])
 			join_with_peer(accounts[slot]);
 	}

@@ -158,7 +158,7 @@ uint64_t krp_recorder_missed(const struct krp_recorder *r)
 }
 
 void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end, uint32_t tid,
-		       unsigned int cpu, struct krp_recording *to)
+		       unsigned int cpu, struct krp_flight *to)
 {
 	uint64_t t_task =
 		cpu < r->nr_cpus ? __atomic_load_n(&r->cpus[cpu].t_task, __ATOMIC_ACQUIRE) : 0;
@@ -198,7 +198,7 @@ void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end,
 	};
 }
 
-void krp_recording_free(struct krp_recording *rec)
+void krp_flight_free(struct krp_flight *rec)
 {
 	unsigned int c;
 

@@ -42,7 +42,7 @@ uint64_t krp_recorder_missed(const struct krp_recorder *r);
 size_t krp_recorder_bytes(const struct krp_recorder *r);
 
 /* Events of all CPUs from a time on. */
-struct krp_recording {
+struct krp_flight {
 	struct krp_cpu_events *cpus;
 	unsigned int nr_cpus;
 	/* CPUs of which some events of that time may have been overwritten already. */
@@ -54,8 +54,8 @@ struct krp_recording {
  * last stay on a CPU, which may still go on, is copied, too.
  */
 void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end, uint32_t tid,
-		       unsigned int cpu, struct krp_recording *to);
-void krp_recording_free(struct krp_recording *rec);
+		       unsigned int cpu, struct krp_flight *to);
+void krp_flight_free(struct krp_flight *rec);
 
 /* The name of a softirq's vector; NULL if it has none. */
 const char *krp_softirq_name(uint32_t vec);

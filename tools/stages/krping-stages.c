@@ -14,10 +14,10 @@
 #include "../lib/told.h"
 #include "stages.h"
 
-struct krp_programs programs;
 static struct krp_runs runs;
 static bool broken;
 static bool with_peer;
+static const char *input; /* a recording */
 static bool split;
 static struct slow_opts slow;
 
@@ -83,7 +83,7 @@ bool wanted(uint32_t run, uint32_t peer)
 
 static bool wanted_slot(uint32_t slot)
 {
-	return wanted(account_follow()->slot[slot].run, account_peer(slot));
+	return wanted(runs_seen.slot[slot].head.run, account_peer(slot));
 }
 
 static bool view(void *total, void *since, uint32_t slot, bool whole)
@@ -820,7 +820,7 @@ static json_object *run_json(const struct view *v, const struct view *peer)
 
 static struct krp_lost lost_events(void)
 {
-	struct krp_lost lost = krp_programs_lost(&programs);
+	struct krp_lost lost = krp_seen_lost(&runs_seen);
 
 	lost.failed += account_failed();
 	return slow_wanted(&slow) ? krp_lost_add(lost, slow_lost_events()) : lost;
@@ -917,7 +917,7 @@ static void tell_peers(void)
 {
 	const struct krp_run_info *r, *p;
 
-	if (krp_runs_read(&runs))
+	if (!input && krp_runs_read(&runs))
 		return;
 	for (r = runs.v; r < runs.v + runs.nr; r++) {
 		p = r->peer_run ? krp_runs_find(&runs, r->peer_run) : NULL;
@@ -938,6 +938,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	(void)state;
 	switch (key) {
+	case 'I':
+		input = arg;
+		break;
 	case 'p':
 		with_peer = true;
 		break;
@@ -959,6 +962,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			krp_die("--peer needs --run: without it peers are always shown");
 		if (slow.fail && !slow.ns)
 			krp_die("--fail needs --slow TIME");
+		if (input && (slow_wanted(&slow) || split))
+			krp_die("--slow and --split are not for --input");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -968,6 +973,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{ "split", OPT_SPLIT, NULL, 0, "ask whose time pings are: host or network", 2 },
+	{ "input", 'I', "FILE", 0, "what krping-record has written", 3 },
 	{ "peer", 'p', NULL, 0, "with --run: its peer on this host, too", 3 },
 	{ NULL, 0, NULL, 0, "Slow iterations, and why they were:", 4 },
 	{ "slow", OPT_SLOW, "TIME", 0, "those of TIME or more (ns, us, ms, s): the ten slowest",
@@ -1001,8 +1007,10 @@ int main(int argc, char **argv)
 
 	krp_tool.hidden = KRP_HIDE_BY;
 	krp_tool_init(argc, argv, "krping-stages", doc, &own);
-	krp_preflight();
-	krp_check_filter();
+	if (!input) {
+		krp_preflight();
+		krp_check_filter();
+	}
 	krp_start();
 	krp_probe_init();
 	/* The recorder must run before the first run is seen. */
@@ -1010,18 +1018,17 @@ int main(int argc, char **argv)
 		slow_open(&slow);
 	if (split)
 		asked = krp_ask("krping_iter_split");
-	krp_programs_open(&programs, KRP_KIND_STAGES);
-	account_open(slow_wanted(&slow) ? slow.ns : UINT64_MAX);
+	account_open(slow_wanted(&slow) ? slow.ns : UINT64_MAX, input, &runs);
 	tell_peers();
 	if (slow_wanted(&slow)) {
 		slow_start(with_peer ? 0 : krp_tool.opts.run);
-		krp_programs_also(&programs, slow_fd());
+		krp_source_also(&runs_seen.source, slow_fd());
 	}
-	krp_note("Tracing the phases of krping's runs... Ctrl-C to end.");
+	if (!input)
+		krp_note("Tracing the phases of krping's runs... Ctrl-C to end.");
 
 	krp_display_run(&(struct krp_display){
-		.programs = &programs,
-		.follow = account_follow(),
+		.seen = &runs_seen,
 		.runs = &runs,
 		.size = sizeof(struct view),
 		/* Slow iterations are told at once. */
@@ -1049,8 +1056,8 @@ int main(int argc, char **argv)
 	if (slow_wanted(&slow))
 		slow_close();
 	account_close();
-	krp_programs_close(&programs);
 	if (asked >= 0)
 		close(asked);
-	return broken || (slow.fail && slow_seen()) ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
+	return broken || krp_display_damage(input) || (slow.fail && slow_seen()) ? KRP_EXIT_BROKEN :
+										   KRP_EXIT_OK;
 }

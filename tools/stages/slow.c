@@ -284,7 +284,7 @@ static void find_causes(struct slow *s, uint32_t slot)
 {
 	struct krp_cause_input in = { .wakeups = recorder.wakeups };
 	const struct krp_run_info *peer, *info;
-	struct krp_recording copy;
+	struct krp_flight copy;
 	struct krp_history *history;
 	struct krp_window w;
 	struct part *part;
@@ -316,7 +316,7 @@ static void find_causes(struct slow *s, uint32_t slot)
 		w.t = w.t_end;
 	}
 	krp_history_free(history);
-	krp_recording_free(&copy);
+	krp_flight_free(&copy);
 }
 
 static int take(void *ctx, void *data, size_t size)
@@ -335,7 +335,7 @@ static int take(void *ctx, void *data, size_t size)
 	 * This record was hidden behind a record of another CPU until its run
 	 * had gone, and with the run the meaning of its pieces.
 	 */
-	slot = account_slot(rec->run);
+	slot = krp_seen_find(&runs_seen, rec->run);
 	if (slot < 0) {
 		nr_too_late++;
 		return 0;

@@ -42,11 +42,11 @@ struct view {
 	uint64_t window; /* what tiled has to be */
 };
 
-extern struct krp_programs programs;
-/* The name of a stage of a request, as the distributions number it. */
-const char *request_name(unsigned int stage);
+/* The runs, whose iterations account.c reads. */
+extern struct krp_seen runs_seen;
 /* The run's own thread polls its CQs: it is woken before its completion is handled. */
 bool thread_polls(const struct krp_run_info *info);
+const char *request_name(unsigned int stage);
 /* The name of what a tile of a run says, in two parts; stage may be "". */
 void tile_names(const struct view *v, unsigned int what, const char **phase, const char **stage);
 /* The view of a run, or NULL. */
@@ -57,14 +57,10 @@ bool wanted(uint32_t run, uint32_t peer);
 /* account.c: the accounts that are made of the iterations that the kernel side tells. */
 
 /* To be called after the programs were found or loaded. Iterations that take slow_ns are counted. */
-void account_open(uint64_t slow_ns);
+void account_open(uint64_t slow_ns, const char *input, struct krp_runs *runs);
 void account_close(void);
 /* Tells that two runs were peers before we attached. */
 void account_pair(uint32_t run, uint32_t peer);
-/* The runs whose records are read. */
-struct krp_follow *account_follow(void);
-/* The slot of a run that is followed, or is to be followed; -1: none. */
-int account_slot(uint32_t run);
 /* Pieces that found no place. */
 uint64_t account_failed(void);
 /* The peer of the run in a slot; 0: none on this host, or not known. */

@@ -3,11 +3,11 @@
 #include <bpf/bpf.h>
 #include <inttypes.h>
 #include <math.h>
+#include <poll.h>
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
 
-#include "../lib/follow.h"
 #include "../lib/hwcnt.h"
 #include "../lib/names.h"
 #include "../lib/ask.h"
@@ -17,6 +17,7 @@
 #include "../lib/tool.h"
 #include "curses.h"
 #include "rows.h"
+#include "sums.h"
 #include "view.h"
 #include "krping_top.skel.h"
 
@@ -25,8 +26,8 @@
 
 static struct krping_top_bpf *skel;
 static struct krp_probe probe;
-static struct krp_programs programs;
-static struct krp_follow follow;
+static struct krp_seen seen;
+static struct top_sums **sums; /* by slot */
 static struct krp_runs runs;
 static struct top_rows rows;
 static struct top_groups groups;
@@ -58,15 +59,31 @@ static struct top_row *get_row(uint32_t run)
 	return r;
 }
 
+static struct top_sums *sums_of(uint32_t slot)
+{
+	if (!sums[slot])
+		sums[slot] = calloc(1, sizeof(**sums));
+	if (!sums[slot])
+		krp_die("out of memory");
+	return sums[slot];
+}
+
+static void take(struct krp_seen_run *s, const struct krp_rec *rec)
+{
+	(void)s;
+	top_sums_take(sums_of(rec->slot), rec);
+}
+
 /* The rows keep what was read of a run. */
 static void drop(uint32_t slot)
 {
-	(void)slot;
+	free(sums[slot]);
+	sums[slot] = NULL;
 }
 
 static struct krp_lost lost_events(void)
 {
-	return krp_lost_add(krp_programs_lost(&programs), krp_probe_lost(&probe));
+	return krp_lost_add(krp_seen_lost(&seen), krp_probe_lost(&probe));
 }
 
 /* Reads what happened to a run beside its iterations; mostly nothing did. */
@@ -76,26 +93,26 @@ static void read_rare(uint32_t run, struct top_rare *rare)
 		memset(rare, 0, sizeof(*rare));
 }
 
-static void take_run(const struct krp_run *run, const struct krp_hist *hist, uint64_t now)
+static void take_run(const struct krp_seen_run *run, const struct top_sums *sum, uint64_t now)
 {
 	struct top_row *r = get_row(run->head.run);
 	struct top_rare rare;
 	struct top_run st = {
 		.head = run->head,
-		.commits = run->commits,
-		.aborts = run->aborts,
-		.cut_ns = run->cut_ns,
-		.iter = run->sum,
-		.nr_setup = run->nr_setup,
+		.commits = sum->commits,
+		.aborts = sum->aborts,
+		.cut_ns = sum->cut_ns,
+		.iter = sum->iter,
+		.nr_setup = sum->nr_setup,
 	};
 
 	read_rare(run->head.run, &rare);
 	st.post_err = rare.post_err;
 	st.nr_steps = rare.nr_steps;
-	memcpy(st.phases, run->phases, sizeof(st.phases));
-	memcpy(st.setup, run->setup, sizeof(st.setup));
+	memcpy(st.phases, sum->phases, sizeof(st.phases));
+	memcpy(st.setup, sum->setup, sizeof(st.setup));
 	memcpy(st.steps, rare.steps, sizeof(st.steps));
-	if (top_row_take(r, &st, &rare.errs, &rare.log, hist))
+	if (top_row_take(r, &st, &rare.errs, &rare.log, &sum->hist))
 		krp_die("out of memory");
 	if (!r->listed) {
 		krp_told_info(&r->info, &r->st.head);
@@ -105,32 +122,46 @@ static void take_run(const struct krp_run *run, const struct krp_hist *hist, uin
 		r->t_ended = now;
 }
 
-/*
- * Reads from the kernel side what runs do: those that have ended, for the last time, and
- * the others only if "all" is set.
- */
+/* Deletes what the programs keep of a run whose end was lost, or would keep for good. */
+static void sweep(int fd)
+{
+	const struct krp_run_info *info;
+	uint32_t run, next;
+	bool more = !bpf_map_get_next_key(fd, NULL, &next);
+
+	while (more) {
+		run = next;
+		more = !bpf_map_get_next_key(fd, &run, &next);
+		info = krp_runs_find(&runs, run);
+		if (krp_seen_find(&seen, run) < 0 && info && krp_run_finished(info))
+			bpf_map_delete_elem(fd, &run);
+	}
+}
+
+/* Takes over what runs do: those that have ended, for the last time, and the others only if "all" is set. */
 static void take_slots(bool all, uint64_t now)
 {
-	struct krp_followed *s;
-	struct krp_run run;
+	int fd = bpf_map__fd(skel->maps.rare);
+	const struct krp_seen_run *s;
 	uint32_t slot;
 
-	for (slot = 0; slot < krp_programs_slots(&programs); slot++) {
-		s = krp_follow_slot(&follow, slot);
-		if (!s || (krp_tool.opts.run && krp_tool.opts.run != s->run) ||
-		    (!all && krp_programs_run(&programs, slot)->head.state != KRP_SLOT_ENDED))
+	krp_seen_read(&seen);
+	/* The end of a run may be among what was lost. */
+	if (all && krp_lost_sum(krp_seen_lost(&seen)))
+		krp_seen_info(&seen, &runs);
+	for (slot = 0; slot < seen.slots; slot++) {
+		s = krp_seen_slot(&seen, slot);
+		if (!s || (krp_tool.opts.run && krp_tool.opts.run != s->head.run) ||
+		    (!all && s->head.state != KRP_SLOT_ENDED))
 			continue;
-		/* If it does not hold still, the next look reads it. */
-		if (!krp_programs_read(&programs, slot, &run) || run.head.run != s->run)
+		take_run(s, sums_of(slot), now);
+		if (s->head.state != KRP_SLOT_ENDED)
 			continue;
-		take_run(&run, krp_programs_hist(&programs, slot), now);
-		if (run.head.state != KRP_SLOT_ENDED)
-			continue;
-		s->over = true;
-		bpf_map_delete_elem(bpf_map__fd(skel->maps.rare), &run.head.run);
+		bpf_map_delete_elem(fd, &s->head.run);
+		krp_seen_drop(&seen, slot);
 	}
 	if (all)
-		krp_programs_sweep(&programs, bpf_map__fd(skel->maps.rare));
+		sweep(fd);
 }
 
 /*
@@ -664,6 +695,22 @@ static bool start_keys(void)
 	return !atexit(restore_line_mode) && !tcsetattr(STDIN_FILENO, TCSANOW, &mode);
 }
 
+static bool has_key(int keys)
+{
+	struct pollfd p = { .fd = keys, .events = POLLIN };
+
+	return keys >= 0 && poll(&p, 1, 0) > 0;
+}
+
+/* For a key, or for much that is to be read. */
+static enum krp_wake wait_for_more(void)
+{
+	enum krp_wake wake = krp_wait_fd(krp_source_fd(&seen.source), INFINITY);
+
+	krp_source_woken(&seen.source);
+	return wake;
+}
+
 /* keys: where a q comes from that is the end; -1: nowhere. */
 static void watch_text(int keys)
 {
@@ -679,8 +726,8 @@ static void watch_text(int keys)
 		krp_note("%s", nothing);
 	}
 	do {
-		wake = krp_wait_fd(keys, INFINITY);
-		if (wake == KRP_WAKE_FD && (read(keys, &key, 1) != 1 || key == 'q'))
+		wake = wait_for_more();
+		if (has_key(keys) && (read(keys, &key, 1) != 1 || key == 'q'))
 			wake = KRP_WAKE_STOP;
 		if (wake == KRP_WAKE_POLL || wake == KRP_WAKE_FD)
 			between();
@@ -757,9 +804,10 @@ static void watch_screen(void)
 	next_interval();
 	draw();
 	while (go_on) {
-		wake = krp_wait_fd(STDIN_FILENO, INFINITY);
+		wake = wait_for_more();
 		switch (wake) {
 		case KRP_WAKE_FD:
+			between();
 			go_on = take_keys();
 			break;
 		case KRP_WAKE_TICK:
@@ -862,15 +910,19 @@ int main(int argc, char **argv)
 	skel = krping_top_bpf__open();
 	krp_probe_opened(skel);
 	ask_for_split(split);
-	krp_programs_open(&programs, KRP_KIND_PHASES);
+	krp_seen_open(&seen, KRP_EV_iter_phases, NULL, &runs, take, drop);
+	sums = calloc(seen.slots, sizeof(*sums));
+	if (!sums)
+		krp_die("out of memory");
 	krp_probe_open(&probe, &(struct krp_want){
 				       KRP_SKELETON(skel),
 				       .run = krp_tool.opts.run,
-				       .runs = krp_programs_slots(&programs),
+				       .runs = seen.slots,
 				       .event = screen ? NULL : text_needs,
 				       .later = "krping_state",
 			       });
-	krp_follow_open(&follow, &programs, NULL, drop);
+	if (keys)
+		krp_source_also(&seen.source, STDIN_FILENO);
 	t_watch = krp_time_now();
 	krp_environment_open(&setting, "");
 	if (!screen || !top_curses_start()) {
@@ -887,7 +939,6 @@ int main(int argc, char **argv)
 	krp_environment_close(&setting);
 	krp_probe_close(&probe);
 	krping_top_bpf__destroy(skel);
-	krp_follow_close(&follow);
-	krp_programs_close(&programs);
+	krp_seen_close(&seen);
 	return KRP_EXIT_OK;
 }

@@ -431,7 +431,7 @@ static void end_figures(struct top_figures *f)
 
 static void add_state(struct top_run *to, const struct top_run *st)
 {
-	struct krp_phase_sum *p;
+	struct top_phase_sum *p;
 	unsigned int i;
 
 	to->commits += st->commits;

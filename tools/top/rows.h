@@ -14,22 +14,20 @@
 #include "../lib/by.h"
 #include "../lib/hist.h"
 #include "../lib/runs.h"
-#include "../../bpf/iter.h"
 #include "../../bpf/top.h"
+#include "sums.h"
 
 /* A run, as the kernel side has it: sums of its iterations, and what else happened to it. */
-#define TOP_PHASES KRP_PHASES
-
 struct top_run {
 	struct krp_head head;
 	uint64_t commits;
 	uint64_t aborts;
 	uint64_t cut_ns;     /* time in iterations that were cut short */
 	struct krp_sum iter; /* the whole iterations since head.t_first */
-	struct krp_phase_sum phases[TOP_PHASES];
+	struct top_phase_sum phases[TOP_PHASES];
 	uint64_t post_err;
-	uint64_t nr_setup; /* as in struct krp_run */
-	struct krp_setup_step setup[KRP_SETUP_STEPS];
+	uint64_t nr_setup; /* as in struct top_sums */
+	struct top_setup_step setup[TOP_SETUP_STEPS];
 	uint64_t nr_steps; /* the number of all steps; the last TOP_STEPS are here */
 	struct top_step steps[TOP_STEPS];
 };

@@ -804,7 +804,7 @@ static const char *last_state(const struct top_row *r)
 
 	if (r->info.iters || r->st.commits || r->st.aborts)
 		return connected_name(r);
-	for (i = 0; i < KRP_SETUP_STEPS && i < r->st.nr_setup; i++)
+	for (i = 0; i < TOP_SETUP_STEPS && i < r->st.nr_setup; i++)
 		if (r->st.setup[i].t > t) {
 			t = r->st.setup[i].t;
 			state = r->st.setup[i].state;
@@ -849,13 +849,13 @@ static void one_events(struct one *o)
 {
 	const struct top_log *log = &o->r->log;
 	const struct top_run *st = &o->r->st;
-	struct event ev[2 + KRP_SETUP_STEPS + TOP_LOG + TOP_STEPS];
+	struct event ev[2 + TOP_SETUP_STEPS + TOP_LOG + TOP_STEPS];
 	uint64_t t0, gone = log->nr;
 	unsigned int i, n;
 
 	t0 = o->r->info.start_ns ? o->r->info.start_ns : st->head.t_first;
 	n = life_events(o->r, ev);
-	for (i = 0; i < KRP_SETUP_STEPS && i < st->nr_setup; i++) {
+	for (i = 0; i < TOP_SETUP_STEPS && i < st->nr_setup; i++) {
 		ev[n].t = st->setup[i].t;
 		state_text(o->r, st->setup[i].state, st->setup[i].again, ev[n].text,
 			   sizeof(ev[n].text));
@@ -882,7 +882,7 @@ static void one_events(struct one *o)
 	one_line(o, KRP_REVERSE,
 		 "LAST EVENTS, and when in the run; earlier ones that were not kept: %s",
 		 krp_count(gone +
-			   (st->nr_setup > KRP_SETUP_STEPS ? st->nr_setup - KRP_SETUP_STEPS : 0) +
+			   (st->nr_setup > TOP_SETUP_STEPS ? st->nr_setup - TOP_SETUP_STEPS : 0) +
 			   (st->nr_steps > TOP_STEPS ? st->nr_steps - TOP_STEPS : 0))
 			 .s);
 	for (i = 0; i < n; i++)

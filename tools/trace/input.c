@@ -158,7 +158,7 @@ uint64_t krp_input_lost(const struct krp_input *in)
 
 bool krp_input_is_damaged(const struct krp_input *in)
 {
-	return in->bad || in->unfinished || in->was_unfinished || in->lost_unknown ||
+	return in->why || in->bad || in->unfinished || in->was_unfinished || in->lost_unknown ||
 	       krp_input_lost(in);
 }
 
@@ -174,6 +174,8 @@ void krp_input_damage(const struct krp_input *in, char *buf, size_t size)
 		n = snprintf(buf, size,
 			     "%" PRIu64 " lines cannot be read, the first of them is line %" PRIu64,
 			     in->bad, in->first_bad);
+	else if (in->why)
+		n = snprintf(buf, size, "%s", in->why);
 	if (n)
 		sep = "; ";
 	if ((in->unfinished || in->was_unfinished) && n < size) {
@@ -191,11 +193,11 @@ void krp_input_json(const struct krp_input *in, json_object *o)
 {
 	json_object *i;
 
-	if (!in->bad && !in->unfinished && !in->was_unfinished)
+	if (!in->why && !in->bad && !in->unfinished && !in->was_unfinished)
 		return;
 	i = json_object_new_object();
 	krp_json_u64(i, "bad_lines", in->bad);
 	krp_json_u64(i, "first_bad_line", in->first_bad);
-	krp_json_bool(i, "complete", !in->unfinished && !in->was_unfinished);
+	krp_json_bool(i, "complete", !in->why && !in->unfinished && !in->was_unfinished);
 	json_object_object_add(o, "input", i);
 }

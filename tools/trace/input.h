@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "events.h"
+#include "../lib/events.h"
 
 enum krp_line {
 	KRP_LINE_BAD, /* no line of a recording, or damaged */
@@ -34,6 +34,7 @@ struct krp_input {
 	uint64_t missed, failed, dropped, unknown, pending;
 	bool lost_unknown; /* a recorder could not read its counters */
 	uint64_t out_of_order;
+	const char *why; /* the recording is krping-record's, and this is wrong with it; or NULL */
 	/* From the last summary. */
 	char time[64];
 	struct json_tokener *tok;

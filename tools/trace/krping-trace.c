@@ -6,19 +6,17 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "events.h"
+#include "../lib/events.h"
 #include "input.h"
 #include "ladder.h"
 #include "order.h"
-#include "../lib/probe.h"
+#include "../lib/recording.h"
+#include "../lib/source.h"
 #include "../lib/tool.h"
-#include "krping_trace.skel.h"
 
 /* An event that comes this much later than a younger one is out of order. */
 #define WINDOW_NS	100000000ULL
@@ -42,8 +40,7 @@ struct known {
 	struct krp_run_info info;
 };
 
-static struct krping_trace_bpf *skel;
-static struct krp_probe probe;
+static struct krp_source source;
 static struct krp_order *order;
 static unsigned int batch;
 
@@ -58,6 +55,9 @@ static bool delta, wide;
 /* A recording written by -j, which is read instead of live events; and its state. */
 static const char *input;
 static struct krp_input recording;
+/* Or what krping-record has written; f is NULL if it is not that. */
+static struct krp_recording records;
+static struct krp_runs recorded;
 
 static uint64_t nr_shown, counts[KRP_NR_EVENTS];
 static uint64_t t_first, t_before;
@@ -79,7 +79,7 @@ static struct krp_lost losses(void)
 		.unknown = recording.lost_unknown,
 	};
 
-	return input ? lost : krp_probe_lost(&probe);
+	return input ? lost : krp_source_lost(&source);
 }
 
 /* For a recording, also counts lost events whose cause it does not tell. */
@@ -90,7 +90,7 @@ static uint64_t nr_lost(void)
 
 static uint64_t nr_late(void)
 {
-	return input ? recording.out_of_order : krp_order_late(order);
+	return order ? krp_order_late(order) : recording.out_of_order;
 }
 
 static size_t position(uint32_t id)
@@ -121,8 +121,8 @@ static void forget_ended(void)
 static struct known *run_of(const struct krp_event_rec *rec)
 {
 	size_t i = position(rec->head.run);
+	struct krp_runs live = { 0 }, *runs = input ? &recorded : &live;
 	const struct krp_run_info *info;
-	struct krp_runs runs = { 0 };
 	struct known *k;
 
 	if (i < nr_known && known[i].id == rec->head.run)
@@ -144,12 +144,12 @@ static struct known *run_of(const struct krp_event_rec *rec)
 	memset(k, 0, sizeof(*k));
 	k->id = rec->head.run;
 	k->late = rec->head.event != KRP_EV_run_start;
-	if (k->late && !input && !krp_runs_read(&runs)) {
-		info = krp_runs_find(&runs, k->id);
-		if (info)
-			k->info = *info;
-		krp_runs_free(&runs);
-	}
+	if (k->late && !input)
+		krp_runs_read(&live);
+	info = k->late ? krp_runs_find(runs, k->id) : NULL;
+	if (info)
+		k->info = *info;
+	krp_runs_free(&live);
 	k->info.id = k->id;
 	return k;
 }
@@ -287,7 +287,7 @@ static void stream(const struct krp_event_rec *rec)
 static void ladder_pair(const struct krp_event_rec *rec, const struct known *k)
 {
 	bool wanted = krp_tool.opts.run || krp_tool.opts.role;
-	struct krp_runs runs = { 0 };
+	struct krp_runs live = { 0 };
 	struct krp_pair pair;
 	bool found = false;
 
@@ -297,11 +297,12 @@ static void ladder_pair(const struct krp_event_rec *rec, const struct known *k)
 		return;
 	if (rec->head.event == KRP_EV_conn) {
 		found = krp_pair_of_conn(&pair, rec, &k->info, own_nonce, wanted);
-	} else if (rec->head.event == KRP_EV_phase && k->late && !input) {
-		/* The run began before we attached. What /proc has is not of a recording. */
-		if (!krp_runs_read(&runs))
-			found = krp_pair_of_runs(&pair, &runs, rec->head.run, wanted);
-		krp_runs_free(&runs);
+	} else if (rec->head.event == KRP_EV_phase && k->late) {
+		/* The run began before we attached. */
+		if (!input)
+			krp_runs_read(&live);
+		found = krp_pair_of_runs(&pair, input ? &recorded : &live, rec->head.run, wanted);
+		krp_runs_free(&live);
 	}
 	if (!found)
 		return;
@@ -400,26 +401,13 @@ static void show_until(uint64_t t)
 	fflush(stdout);
 }
 
-static void consume(struct ring_buffer *ring)
+static void consume(void)
 {
 	uint64_t now = krp_time_now();
 
 	/* Read one batch, then look at signals. */
-	ring_buffer__consume(ring);
+	krp_source_read(&source);
 	show_until(now - WINDOW_NS);
-}
-
-/*
- * Reads all that is left, after the programs are detached. One may still run, and have reserved an event: programs
- * are RCU readers, and membarrier() returns after a grace period. Kernels with nohz_full CPUs have no such command.
- */
-static void consume_all(struct ring_buffer *ring)
-{
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-		usleep(10000);
-	while (ring_buffer__consume(ring) == -EAGAIN)
-		;
-	show_until(UINT64_MAX);
 }
 
 /* If the end of a run was lost, we would wait for it for ever: /proc tells that it has ended. */
@@ -730,6 +718,35 @@ static void feed_line(const char *line, size_t len)
 	json_object_put(o);
 }
 
+static bool has_enough(void)
+{
+	return is_enough() || (ladder && krp_ladder_is_settled(ladder));
+}
+
+/* What krping-record has written: events in the order in which they were raised. */
+static void read_records(FILE *f)
+{
+	const struct krp_event_head *h;
+	size_t size;
+
+	order = krp_order_new(ORDER_ROOM);
+	if (!order)
+		krp_die("out of memory");
+	krp_recording_open(&records, f, &recorded);
+	while (!has_enough() && (h = krp_recording_next(&records, &size))) {
+		own_nonce = recorded.nonce;
+		krp_mono_offset(records.clock.real - records.clock.mono);
+		on_event(NULL, (void *)h, size);
+		if (h->t > WINDOW_NS)
+			show_until(h->t - WINDOW_NS);
+	}
+	show_until(UINT64_MAX);
+	recording.missed = records.lost.missed;
+	recording.failed = records.lost.failed;
+	recording.dropped = records.lost.dropped;
+	recording.why = records.damage;
+}
+
 static void read_input(void)
 {
 	FILE *f = strcmp(input, "-") ? fopen(input, "re") : stdin;
@@ -740,9 +757,13 @@ static void read_input(void)
 
 	if (!f)
 		krp_die("%s: %s", input, strerror(errno));
+	if (krp_is_recording(f)) {
+		read_records(f);
+		return;
+	}
 	while (!enough && (len = getline(&line, &room, f)) > 0) {
 		feed_line(line, len - (line[len - 1] == '\n'));
-		enough = is_enough() || (ladder && krp_ladder_is_settled(ladder));
+		enough = has_enough();
 	}
 	if (ferror(f))
 		krp_die("%s: %s", input, strerror(errno));
@@ -853,9 +874,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 /* Live events, until it is time to stop. */
 static void watch(void)
 {
-	struct krp_want want;
 	struct krp_runs runs = { 0 };
-	struct ring_buffer *ring;
 	uint64_t t_lost = 0;
 	enum krp_wake wake;
 	bool done;
@@ -869,20 +888,10 @@ static void watch(void)
 		own_nonce = runs.nonce;
 	krp_runs_free(&runs);
 	krp_start();
-	krp_probe_init();
-	skel = krping_trace_bpf__open();
-	krp_probe_opened(skel);
-	want = (struct krp_want){
-		KRP_SKELETON(skel),
-		/* A ladder needs both ends, whichever was asked for. */
-		.run = ladder_mode ? 0 : krp_tool.opts.run,
-		.ring_bytes = (ring_kib ?: RING_KIB) * 1024,
-		.event = is_attached,
-	};
-	krp_probe_open(&probe, &want);
-	ring = ring_buffer__new(bpf_map__fd(skel->maps.ring), on_event, NULL, NULL);
-	if (!ring)
-		krp_die("cannot map the ring buffer: %s", strerror(errno));
+	/* A ladder needs both ends, whichever was asked for. */
+	krp_source_open(&source, is_attached, ladder_mode ? 0 : krp_tool.opts.run,
+			(ring_kib ?: RING_KIB) * 1024, (ring_kib ?: RING_KIB) * 128, on_event,
+			NULL);
 	krp_note("Tracing krping's events... %s",
 		 ladder_mode ? "the ladder is drawn when the runs end, or at Ctrl-C." :
 			       "Ctrl-C to end.");
@@ -890,8 +899,9 @@ static void watch(void)
 	do {
 		wake = krp_wait_fd(-1, PAUSE_SECONDS);
 		if (wake == KRP_WAKE_POLL)
-			wake = krp_wait_fd(ring_buffer__epoll_fd(ring), CONSUME_SECONDS);
-		consume(ring);
+			wake = krp_wait_fd(krp_source_fd(&source), CONSUME_SECONDS);
+		krp_source_woken(&source);
+		consume();
 		if (krp_time_now() - t_lost > 1000000000) {
 			t_lost = krp_time_now();
 			look_for_losses();
@@ -903,9 +913,8 @@ static void watch(void)
 
 	if (progress_shown)
 		fputs("\r\033[K", stderr);
-	krp_probe_detach(&probe);
-	consume_all(ring);
-	ring_buffer__free(ring);
+	krp_source_end(&source);
+	show_until(UINT64_MAX);
 }
 
 int main(int argc, char **argv)
@@ -922,7 +931,7 @@ int main(int argc, char **argv)
 		"  krping-trace -E 'post_*,wc*' -D   posts and completions, time between them\n"
 		"  krping-trace -j -e | jq .event    JSON, until all runs have ended\n"
 		"  krping-trace ladder slowest       both ends of the slowest iteration\n"
-		"  krping-trace -I FILE ladder 11    of what krping-trace -j has recorded\n\n"
+		"  krping-trace -I FILE ladder 11    of what krping-record --all has recorded\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if what --input names is "
 		"damaged or not whole.";
 	static const struct argp_option own_options[] = {
@@ -930,7 +939,7 @@ int main(int argc, char **argv)
 		{ "number", 'n', "N", 0, "stop after N events", 1 },
 		{ "delta", 'D', NULL, 0, "the time since the line before", 2 },
 		{ "wide", 'w', NULL, 0, "one line an event, however long", 2 },
-		{ "input", 'I', "FILE", 0, "what -j has written, not live events", 3 },
+		{ "input", 'I', "FILE", 0, "what krping-record or -j has written", 3 },
 		{ "ring", 'R', "KIB", 0, "size of the ring buffer (8192)", 3 },
 		{ 0 }
 	};
@@ -956,10 +965,10 @@ int main(int argc, char **argv)
 	if (input && judge_input(krp_tool.opts.json && status == KRP_EXIT_OK) != KRP_EXIT_OK)
 		status = KRP_EXIT_BROKEN;
 	krp_ladder_free(ladder);
-	if (!input) {
-		krp_probe_close(&probe);
-		krping_trace_bpf__destroy(skel);
-	}
+	if (!input)
+		krp_source_close(&source);
+	krp_recording_close(&records);
+	krp_runs_free(&recorded);
 	krp_order_free(order);
 	free(known);
 	return status;

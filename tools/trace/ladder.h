@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "events.h"
+#include "../lib/events.h"
 #include "../lib/runs.h"
 
 /* Columns, from the left. */

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "events.h"
+#include "../lib/events.h"
 
 struct krp_order;
 

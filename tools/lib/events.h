@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "../../bpf/event_table.h"
-#include "../lib/escape.h"
+#include "escape.h"
 
 enum krp_type {
 	KRP_TYPE_u32,
@@ -132,6 +132,8 @@ const char *krp_globs_check(const char *globs, char *buf, size_t size);
 bool krp_rfc3339_parse(const char *rfc3339, int64_t *seconds, unsigned int *us);
 /* The reverse, for a time of the monotonic clock. */
 void krp_mono_rfc3339(char *buf, size_t size, uint64_t t);
+/* From now on, the wall's clock is so far ahead of the monotonic one. */
+void krp_mono_offset(uint64_t ns);
 /* From now on, t (of another boot or machine) stands for this time. false: it is no time. */
 bool krp_mono_is(const char *rfc3339, uint64_t t);
 

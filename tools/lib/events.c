@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "events.h"
-#include "../lib/names.h"
+#include "names.h"
 
 /* clang-format off */
 #define ARG_INFO(e, name, type, how)	{ #name, #type, KRP_TYPE_##type, KRP_HOW_##how },
@@ -84,7 +84,7 @@ static const struct krp_names *const tables[KRP_NR_HOWS] = {
 bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size)
 {
 	const struct krp_event_info *info;
-	size_t args, more;
+	size_t args, more, nr = 0;
 
 	if (size < sizeof(rec->head))
 		return false;
@@ -93,11 +93,17 @@ bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size)
 		return false;
 	info = &krp_events[rec->head.event];
 	args = info->nr_args * sizeof(*rec->args);
-	more = info->text >= 0 ? KRP_TEXT_MAX : info->words >= 0 ? sizeof(rec->words) : 0;
+	if (size < sizeof(rec->head) + args)
+		return false;
+	memcpy(rec->args, (const char *)data + sizeof(rec->head), args);
+	if (info->words > 0)
+		nr = rec->args[info->words - 1];
+	if (nr > KRP_WORDS_MAX)
+		return false;
+	more = info->text >= 0 ? KRP_TEXT_MAX : nr * sizeof(*rec->words);
 	more += info->label >= 0 ? sizeof(rec->label) : 0;
 	if (size < sizeof(rec->head) + args + more)
 		return false;
-	memcpy(rec->args, (const char *)data + sizeof(rec->head), args);
 	rec->text[0] = '\0';
 	data = (const char *)data + sizeof(rec->head) + args;
 	if (info->text >= 0)
@@ -640,6 +646,11 @@ bool krp_rfc3339_parse(const char *rfc3339, int64_t *seconds, unsigned int *us)
 		return false;
 	*seconds = timegm(&tm) + (sign == '-' ? 1 : -1) * (int64_t)(hours * 3600 + minutes * 60);
 	return true;
+}
+
+void krp_mono_offset(uint64_t ns)
+{
+	offset = ns - ns % 1000;
 }
 
 bool krp_mono_is(const char *rfc3339, uint64_t t)

@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# krping-record: what a view says live, it says of the recording of the same runs, to the last digit, without the module; and what
+# a recording has that was cut off.
+
+. "$(dirname "$0")/lib.sh"
+
+REC=$T/all.rec
+# The last object of a tool's output, without what is of the moment and the machine.
+said() { jq -s '.[-1] | del(.time, .interval_ns, .setting)' "$1"; }
+
+# --- the same runs, live and recorded ---
+background krping-stages krping-stages -j
+background krping-mr krping-mr -j
+attach krping-record -o "$REC"
+attached krping-stages krping-mr
+good_pair "pings" 200 ",count=200"
+ping_pair "" ",test=bw,count=300,size=4K,txdepth=8"
+check_good "requests in flight" "$CLI" 300
+refused "a run that fails" "client,addr=$ADDR,port=9,count=1" "ECONNREFUSED .*"
+watched "they end" krping-stages krping-mr
+tool_ends "krping-record" krping-record INT
+ok "the module is not there" rmmod rdma_krping
+for tool in krping-stages krping-mr; do
+	"$tool" -j -I "$REC" >"$T/replay" 2>"$T/replay.err"
+	is "$? $(<"$T/replay.err")" "0 " "$tool reads the recording"
+	is "$(diff <(said "$T/$tool.out") <(said "$T/replay") | head -n 5)" '' "$tool says the same of it"
+done
+is "$(jq -s '.[-1].runs | length' "$T/replay")" 5 "there are five runs" || diag "$(<"$T/replay")"
+krping-stages -j -I "$REC" 0.1 >"$T/lines"
+is "$(jq -s '[.[:-1][].runs[].iteration.count] | add' "$T/lines")" "$(jq -s '[.[-1].runs[].iteration.count] | add' "$T/lines")" \
+	"the lines of a replay are of its time, and have all iterations"
+ok "and are many" test "$(wc -l <"$T/lines")" -gt 3
+krping-trace -j -I "$REC" -E iter_stages >"$T/events"
+is "$(jq -s 'map(select(.flags == "commit")) | length' "$T/events")" "$(jq -s '[.[-1].runs[].iteration.count] | add' "$T/lines")" \
+	"krping-trace reads the iterations, too"
+
+# --- cut off ---
+size=$(wc -c <"$REC")
+for n in 16 1000 $((size / 2)) $((size - 1)); do
+	head -c "$n" "$REC" >"$T/cut"
+	krping-stages -I "$T/cut" >"$T/out" 2>&1
+	like "$? $(tail -n 1 "$T/out")" "^2 .*cut is damaged: its end is missing" "$n bytes of $size"
+done
+ok "insmod again" insmod "$KRPING_MODULE"
+attach krping-record -o "$T/killed"
+good_pair "a recorder that is killed" 50 ",count=50"
+nap 1.5
+tool_end krping-record KILL
+krping-stages -j -I "$T/killed" >"$T/out" 2>"$T/err"
+is "$? $(jq -s '.[-1] | [.damage, (.runs[].iteration.count)] | unique | map(tostring) | join(" ")' "$T/out")" \
+	'2 "50 its end is missing"' "what a second before was there is in the file"
+mkdir "$T/small" && mount -t tmpfs -o size=64k none "$T/small"
+background krping-record krping-record -o "$T/small/f"
+attached krping-record
+good_pair "a disk that is full" 500 ",count=500"
+until_ok 20 gone "${PIDS[krping-record]}"
+tool_end krping-record
+like "$RC $(<"$T/krping-record.err")" '^1 .*No space left on device; the recording ends here' "says so"
+krping-stages -I "$T/small/f" >"$T/out" 2>&1
+is $? 2 "and is read up to there"
+umount "$T/small"
+
+# --- a command, a ladder, what was before a failure ---
+serve ,persistent
+krping-record --all -o "$T/ladder" -- bash -c "echo 'client,addr=$ADDR,port=$PORT,count=20' >/proc/krping; exit 7" 2>"$T/err"
+is $? 7 "the status is the command's"
+krping-trace -j -I "$T/ladder" ladder 11 >"$T/out"
+is "$? $(jq -s '.[-1] | [.iter, (.steps | length > 40)] | join(" ")' "$T/out")" '0 "11 true"' "the ladder of iteration 11, of a recording" ||
+	diag "$(<"$T/out")"
+attach krping-record --flight 60 -o "$T/flight"
+client_is "client,addr=$ADDR,port=$PORT,count=30" state DONE "before"
+ok "nothing has failed, and there is no file" test ! -e "$T/flight"
+refused "a run that fails, later" "client,addr=$ADDR,port=9,count=1" "ECONNREFUSED .*"
+until_ok 10 test -e "$T/flight"
+tool_ends "krping-record --flight" krping-record INT
+interrupt server
+krping-stages -j -I "$T/flight" >"$T/out"
+is "$? $(jq -s '.[-1].runs | map(select(.role == "client") | [.iteration.count, .errno]) | tostring' "$T/out")" '0 "[[30,0],[0,111]]"' \
+	"the file has the failed run, and what was before"
+done_testing

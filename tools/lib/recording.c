@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events.h"
+#include "recording.h"
+#include "tool.h"
+
+static const char *const hows[KRP_NR_HOWS] = {
+	[KRP_HOW_text] = "text",
+	[KRP_HOW_label] = "label",
+	[KRP_HOW_words] = "words",
+};
+
+char *krp_recording_table(void)
+{
+	const struct krp_event_info *e;
+	size_t size;
+	char *text;
+	FILE *f = open_memstream(&text, &size);
+	unsigned int i;
+
+	if (!f)
+		krp_die("out of memory");
+	for (e = krp_events; e < krp_events + KRP_NR_EVENTS; e++) {
+		fputs(e->name, f);
+		for (i = 0; i < e->nr_args; i++)
+			fprintf(f, " %s:%s", e->args[i].name,
+				hows[e->args[i].how] ?: e->args[i].type_name);
+		fputc('\n', f);
+	}
+	if (fclose(f))
+		krp_die("out of memory");
+	return text;
+}
+
+static int arg_of(const struct krp_event_info *e, const char *name, const char *type)
+{
+	unsigned int i;
+
+	for (i = 0; i < e->nr_args; i++) {
+		if (!strcmp(e->args[i].name, name) &&
+		    !strcmp(hows[e->args[i].how] ?: e->args[i].type_name, type))
+			return i;
+	}
+	return -1;
+}
+
+/* A line of the table: which event of this version it is, and where each argument goes; -1: nowhere. */
+static bool parse_event(struct krp_recording_event *e, char *line)
+{
+	char *next = line, *name = strsep(&next, " "), *arg, *type;
+	int event = krp_event_find(name), i;
+
+	*e = (struct krp_recording_event){
+		.event = event + 1, .words = -1, .text = -1, .label = -1
+	};
+	while ((arg = strsep(&next, " "))) {
+		type = arg;
+		strsep(&type, ":");
+		if (!type || e->nr_args == KRP_MAX_ARGS)
+			return false;
+		i = e->nr_args++;
+		e->to[i] = event < 0 ? -1 : arg_of(&krp_events[event], arg, type);
+		if (!strcmp(type, "words"))
+			e->words = i;
+		else if (!strcmp(type, "text"))
+			e->text = i;
+		else if (!strcmp(type, "label"))
+			e->label = i;
+	}
+	return e->words && e->nr_args;
+}
+
+static const char *take_table(struct krp_recording *r, char *text)
+{
+	char *own = krp_recording_table(), *line;
+
+	r->same = !strcmp(own, text);
+	free(own);
+	r->nr_events = 0;
+	while (*text && (line = strsep(&text, "\n")) && text) {
+		if (r->nr_events == sizeof(r->event) / sizeof(*r->event) ||
+		    !parse_event(&r->event[r->nr_events++], line))
+			return "its table of events cannot be read";
+	}
+	return NULL;
+}
+
+/* Bytes of an event in the recording, from its head on; 0: it is too short for what it says. */
+static size_t event_size(const struct krp_recording *r, const struct krp_event_head *h, size_t size)
+{
+	const struct krp_recording_event *e = &r->event[h->event];
+	size_t need = sizeof(*h) + e->nr_args * sizeof(__u64);
+	const __u64 *args = (const __u64 *)(h + 1);
+
+	if (size < need)
+		return 0;
+	if (e->words > 0 && (__u32)args[e->words - 1] > KRP_WORDS_MAX)
+		return 0;
+	if (e->words > 0)
+		need += (__u32)args[e->words - 1] * sizeof(__u64);
+	need += (e->text >= 0) * KRP_TEXT_MAX + (e->label >= 0) * KRPING_NAME_MAX;
+	return size < need ? 0 : need;
+}
+
+/* The event in the form of this version; NULL: this version does not know it. */
+static const struct krp_event_head *convert(struct krp_recording *r, const struct krp_event_head *h,
+					    size_t *size)
+{
+	const struct krp_recording_event *e = &r->event[h->event];
+	const struct krp_event_info *own = &krp_events[e->event - 1];
+	struct krp_event_head *to = (struct krp_event_head *)r->copy;
+	const __u64 *args = (const __u64 *)(h + 1);
+	const char *more = (const char *)(args + e->nr_args);
+	__u64 *own_args = (__u64 *)(to + 1), nr;
+	char *own_more = (char *)(own_args + own->nr_args);
+	unsigned int i;
+
+	if (r->same)
+		return h;
+	memset(r->copy, 0, sizeof(r->copy));
+	*to = *h;
+	to->event = e->event - 1;
+	for (i = 0; i < e->nr_args; i++) {
+		if (e->to[i] >= 0)
+			own_args[e->to[i]] = args[i];
+	}
+	/* A label is behind a text, and an event with words has neither. */
+	if (own->text >= 0 && e->text >= 0)
+		memcpy(own_more, more, KRP_TEXT_MAX);
+	if (own->label >= 0 && e->label >= 0)
+		memcpy(own_more + KRP_TEXT_MAX, more + (e->text >= 0) * KRP_TEXT_MAX,
+		       KRPING_NAME_MAX);
+	nr = own->words > 0 && e->words > 0 ? (__u32)args[e->words - 1] : 0;
+	if (own->words > 0)
+		own_args[own->words - 1] = nr;
+	memcpy(own_more, more, nr * sizeof(__u64));
+	*size = sizeof(*to) + own->nr_args * sizeof(__u64) + (own->text >= 0) * KRP_TEXT_MAX +
+		(own->label >= 0) * KRPING_NAME_MAX + nr * sizeof(__u64);
+	return to;
+}
+
+static void take_about(struct krp_recording *r, const char *text)
+{
+	json_object *o = json_tokener_parse(text), *v;
+
+	if (json_object_object_get_ex(o, "host", &v))
+		krp_clean(r->host, sizeof(r->host), json_object_get_string(v) ?: "");
+	if (json_object_object_get_ex(o, "kernel", &v))
+		krp_clean(r->kernel, sizeof(r->kernel), json_object_get_string(v) ?: "");
+	json_object_put(o);
+}
+
+static const char *take_runs(struct krp_recording *r, char *text, size_t size)
+{
+	FILE *f = size ? fmemopen(text, size, "r") : NULL;
+	int err = f ? krp_runs_parse(r->runs, f) : 0;
+
+	if (f)
+		fclose(f);
+	return err ? "its list of runs cannot be read" : NULL;
+}
+
+/* What is not an event. Returns what is wrong with it, or NULL. */
+static const char *take_chunk(struct krp_recording *r, const struct krp_chunk *c)
+{
+	const struct krp_chunk_lost *lost = r->chunk;
+
+	switch (c->kind) {
+	case KRP_CHUNK_TABLE:
+		return take_table(r, r->chunk);
+	case KRP_CHUNK_ABOUT:
+		take_about(r, r->chunk);
+		break;
+	case KRP_CHUNK_CLOCK:
+		if (c->size < sizeof(r->clock))
+			return "a reading of its clocks is cut off";
+		memcpy(&r->clock, r->chunk, sizeof(r->clock));
+		break;
+	case KRP_CHUNK_LOST:
+		if (c->size < sizeof(*lost))
+			return "a count of its losses is cut off";
+		r->lost.missed = lost->missed;
+		r->lost.failed = lost->failed;
+		r->lost.dropped = lost->dropped;
+		break;
+	case KRP_CHUNK_RUNS:
+		return r->has_last ? NULL : take_runs(r, r->chunk, c->size);
+	case KRP_CHUNK_END:
+		r->whole = true;
+		break;
+	}
+	return NULL;
+}
+
+static const char *read_chunk(struct krp_recording *r, struct krp_chunk *c)
+{
+	size_t padded;
+
+	if (fread(c, sizeof(*c), 1, r->f) != 1)
+		return "its end is missing";
+	if (c->size > KRP_CHUNK_MAX)
+		return "a chunk is too large";
+	padded = (c->size + 7UL) & ~7UL;
+	if (padded + 8 > r->room) {
+		r->room = padded + 4096;
+		r->chunk = realloc(r->chunk, r->room);
+		if (!r->chunk)
+			krp_die("out of memory");
+	}
+	if (padded && fread(r->chunk, padded, 1, r->f) != 1)
+		return "its end is missing";
+	((char *)r->chunk)[c->size] = '\0';
+	return NULL;
+}
+
+const struct krp_event_head *krp_recording_next(struct krp_recording *r, size_t *size)
+{
+	const struct krp_event_head *h;
+	struct krp_chunk c;
+
+	while (!r->whole && !r->damage) {
+		r->damage = read_chunk(r, &c);
+		if (r->damage)
+			break;
+		if (c.kind != KRP_CHUNK_EVENT) {
+			r->damage = take_chunk(r, &c);
+			continue;
+		}
+		h = r->chunk;
+		if (c.size < sizeof(*h) || h->event >= r->nr_events || !event_size(r, h, c.size)) {
+			r->damage = "an event cannot be read";
+			break;
+		}
+		/* One that this version does not know. */
+		if (!r->event[h->event].event)
+			continue;
+		*size = c.size;
+		return convert(r, h, size);
+	}
+	return NULL;
+}
+
+bool krp_is_recording(FILE *f)
+{
+	char magic[sizeof(KRP_RECORDING_MAGIC) - 1];
+	int c = getc(f);
+
+	/* A line of JSON begins otherwise; one character can always be put back. */
+	ungetc(c, f);
+	if (c != KRP_RECORDING_MAGIC[0])
+		return false;
+	return fread(magic, sizeof(magic), 1, f) == 1 &&
+	       !memcmp(magic, KRP_RECORDING_MAGIC, sizeof(magic));
+}
+
+void krp_recording_open(struct krp_recording *r, FILE *f, struct krp_runs *runs)
+{
+	memset(r, 0, sizeof(*r));
+	r->runs = runs;
+	r->f = f;
+}
+
+void krp_recording_last_runs(struct krp_recording *r)
+{
+	off_t back = ftello(r->f), last = -1;
+	struct krp_chunk c;
+	const char *damage;
+
+	if (back < 0 || fseeko(r->f, sizeof(KRP_RECORDING_MAGIC) - 1, SEEK_SET))
+		return;
+	while (fread(&c, sizeof(c), 1, r->f) == 1 && c.kind != KRP_CHUNK_END) {
+		if (c.kind == KRP_CHUNK_RUNS)
+			last = ftello(r->f) - sizeof(c);
+		if (fseeko(r->f, (c.size + 7LL) & ~7LL, SEEK_CUR))
+			break;
+	}
+	/* The event that was read last stays where it is. */
+	r->has_last = last >= 0;
+	if (last >= 0 && !fseeko(r->f, last, SEEK_SET)) {
+		struct krp_recording copy = { .f = r->f, .runs = r->runs };
+
+		damage = read_chunk(&copy, &c);
+		if (!damage)
+			take_runs(&copy, copy.chunk, c.size);
+		free(copy.chunk);
+	}
+	clearerr(r->f);
+	fseeko(r->f, back, SEEK_SET);
+}
+
+void krp_recording_close(struct krp_recording *r)
+{
+	if (r->f && r->f != stdin)
+		fclose(r->f);
+	free(r->chunk);
+}

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * krping-record: writes the events of krping's runs to a file as the ring buffer has them, for
+ * the other tools to read by --input. With --flight the last seconds stay in memory, and are
+ * written when something has gone wrong.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../lib/events.h"
+#include "../lib/recording.h"
+#include "../lib/source.h"
+#include "../lib/tool.h"
+
+#define RING_KIB	8192
+/* How often the ring is emptied. If it fills faster, it wakes us. */
+#define CONSUME_SECONDS 0.1
+#define FLUSH_BYTES	(256U << 10)
+#define SECOND		1000000000ULL
+
+/* Chunks that were not written yet. */
+struct part {
+	char *data;
+	size_t size, room;
+};
+
+extern char **environ;
+
+static const char *path = "krping.rec";
+static const char *globs;
+static bool all_events;
+static unsigned int flight; /* seconds; 0: all goes to the file */
+static char **command;
+static pid_t child;
+static int child_status;
+static int fd = -1;
+static unsigned int nr_files;
+static struct krp_source source;
+/* The part of this second, and with --flight those before it, of which the oldest one is behind it. */
+static struct part *parts;
+static unsigned int at;
+static struct krp_lost lost_told;
+static unsigned long nr_seen, nr_ended;
+static uint64_t nr_events, nr_bytes;
+static volatile sig_atomic_t asked; /* by SIGUSR1 */
+static bool run_failed;
+
+/* What the tools need that look at iterations. */
+static const char standard[] =
+	"run_start,conn,run_end,result,addr,iter_stages,iter_memory,iter_split,cm_event,"
+	"reject,async_event,wc_err,wc_flush,post_send_err,post_recv_err,request,"
+	"block_issue,block_done,protect";
+
+static bool is_wanted(const char *event)
+{
+	int id = krp_event_find(event);
+
+	if (id == KRP_EV_run_start || id == KRP_EV_run_end || id == KRP_EV_conn || all_events)
+		return true;
+	return krp_globs_match(globs ?: standard, event);
+}
+
+static void add(struct part *p, enum krp_chunk_kind kind, const void *data, uint32_t size)
+{
+	struct krp_chunk c = { .kind = kind, .size = size };
+	size_t padded = (size + 7UL) & ~7UL;
+
+	if (p->size + sizeof(c) + padded > p->room) {
+		p->room = 2 * p->room + sizeof(c) + padded;
+		p->data = realloc(p->data, p->room);
+		if (!p->data)
+			krp_die("out of memory");
+	}
+	memcpy(p->data + p->size, &c, sizeof(c));
+	memcpy(p->data + p->size + sizeof(c), data, size);
+	memset(p->data + p->size + sizeof(c) + size, 0, padded - size);
+	p->size += sizeof(c) + padded;
+}
+
+static void put(const void *data, size_t size)
+{
+	ssize_t n;
+
+	for (; size; data = (const char *)data + n, size -= n, nr_bytes += n) {
+		n = write(fd, data, size);
+		if (n < 0 && errno != EINTR)
+			krp_die("%s: %s; the recording ends here", path, strerror(errno));
+		if (n < 0)
+			n = 0;
+	}
+}
+
+static void flush(struct part *p)
+{
+	put(p->data, p->size);
+	p->size = 0;
+}
+
+static void add_clock(struct part *p)
+{
+	struct timespec mono, real;
+	struct krp_clock c;
+
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real);
+	c.mono = mono.tv_sec * SECOND + mono.tv_nsec;
+	c.real = real.tv_sec * SECOND + real.tv_nsec;
+	add(p, KRP_CHUNK_CLOCK, &c, sizeof(c));
+}
+
+static void add_lost(struct part *p, bool always)
+{
+	struct krp_lost now = krp_source_lost(&source);
+	struct krp_chunk_lost c = {
+		.missed = now.missed,
+		.failed = now.failed,
+		.dropped = now.dropped,
+	};
+
+	if (!always && krp_lost_sum(now) == krp_lost_sum(lost_told))
+		return;
+	lost_told = now;
+	add(p, KRP_CHUNK_LOST, &c, sizeof(c));
+}
+
+static void add_runs(struct part *p)
+{
+	FILE *f = fopen(KRP_PROC_RUNS, "re");
+	size_t size = 0, room = 1 << 16, n;
+	char *text = malloc(room);
+
+	while (f && text && (n = fread(text + size, 1, room - size, f))) {
+		size += n;
+		if (size == room) {
+			room *= 2;
+			text = realloc(text, room);
+		}
+	}
+	if (!text)
+		krp_die("out of memory");
+	if (f)
+		fclose(f);
+	add(p, KRP_CHUNK_RUNS, text, size);
+	free(text);
+}
+
+/* A file begins: what a reader needs before the first event. */
+static void begin_file(void)
+{
+	struct part head = { 0 };
+	char *table = krp_recording_table(), name[4096];
+	json_object *o = json_object_new_object();
+	struct utsname uts;
+	const char *about;
+
+	snprintf(name, sizeof(name), nr_files ? "%s.%u" : "%s", path, nr_files + 1);
+	nr_files++;
+	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		krp_die("%s: %s", name, strerror(errno));
+	uname(&uts);
+	krp_json_text(o, "host", uts.nodename);
+	krp_json_text(o, "kernel", uts.release);
+	krp_json_text(o, "version", KRP_VERSION);
+	about = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
+	put(KRP_RECORDING_MAGIC, sizeof(KRP_RECORDING_MAGIC) - 1);
+	add(&head, KRP_CHUNK_TABLE, table, strlen(table));
+	add(&head, KRP_CHUNK_ABOUT, about, strlen(about));
+	add_runs(&head);
+	add_clock(&head);
+	flush(&head);
+	free(head.data);
+	free(table);
+	json_object_put(o);
+}
+
+static void end_file(void)
+{
+	struct part tail = { 0 };
+
+	add_lost(&tail, true);
+	add_runs(&tail);
+	add_clock(&tail);
+	add(&tail, KRP_CHUNK_END, "", 0);
+	flush(&tail);
+	free(tail.data);
+	if (close(fd))
+		krp_die("%s: %s; the recording ends here", path, strerror(errno));
+	fd = -1;
+}
+
+/* Writes what is in memory, and begins to remember again. */
+static void write_flight(void)
+{
+	unsigned int i;
+
+	begin_file();
+	for (i = 1; i <= flight + 1; i++)
+		flush(&parts[(at + i) % (flight + 1)]);
+	end_file();
+	krp_note("the last %u seconds are in %s%s", flight, path, nr_files > 1 ? ".N" : "");
+}
+
+static int on_event(void *ctx, void *data, size_t size)
+{
+	const struct krp_event_head *h = data;
+
+	(void)ctx;
+	add(&parts[at], KRP_CHUNK_EVENT, data, size);
+	nr_events++;
+	if (h->event == KRP_EV_run_start) {
+		nr_seen++;
+	} else if (h->event == KRP_EV_run_end) {
+		nr_ended++;
+		run_failed |= ((const __s32 *)((const __u64 *)(h + 1) + KRP_ARG_run_end_err))[0];
+	}
+	if (!flight && parts[at].size >= FLUSH_BYTES)
+		flush(&parts[at]);
+	return 0;
+}
+
+static void next_second(void)
+{
+	static unsigned long told_ended;
+
+	/* /proc forgets them. */
+	if (nr_ended != told_ended)
+		add_runs(&parts[at]);
+	told_ended = nr_ended;
+	if (!flight) {
+		add_clock(&parts[at]);
+		add_lost(&parts[at], false);
+		flush(&parts[at]);
+		return;
+	}
+	at = (at + 1) % (flight + 1);
+	parts[at].size = 0;
+	add_clock(&parts[at]);
+	add_lost(&parts[at], true);
+}
+
+static void on_usr1(int sig)
+{
+	(void)sig;
+	asked = 1;
+}
+
+static void start_command(void)
+{
+	posix_spawnattr_t attr;
+	sigset_t none;
+	int err;
+
+	sigemptyset(&none);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	err = posix_spawnp(&child, *command, NULL, &attr, command, environ);
+	posix_spawnattr_destroy(&attr);
+	if (err)
+		krp_die("%s: %s", *command, strerror(err));
+}
+
+static bool command_is_over(void)
+{
+	if (child && waitpid(child, &child_status, WNOHANG) == child)
+		child = 0;
+	return !child;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	const char *vain;
+	char buf[64];
+
+	switch (key) {
+	case 'o':
+		path = arg;
+		break;
+	case 'a':
+		all_events = true;
+		break;
+	case 'E':
+		vain = krp_globs_check(arg, buf, sizeof(buf));
+		if (vain)
+			krp_die("--event: no event matches \"%s\" (see docs/events.md)", vain);
+		globs = arg;
+		break;
+	case 'F':
+		flight = krp_arg_number("--flight", arg, 1, 3600);
+		break;
+	case ARGP_KEY_ARGS:
+		command = state->argv + state->next;
+		break;
+	case ARGP_KEY_END:
+		if (krp_tool.opts.dev || krp_tool.opts.test || krp_tool.opts.role ||
+		    krp_tool.opts.name || krp_tool.opts.qp)
+			krp_die("a recording has all runs, or that of --run");
+		if (krp_tool.opts.stamp)
+			krp_die("--timestamp: a recording has all times");
+		if (all_events && globs)
+			krp_die("--all and --event: one of them");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static void record(void)
+{
+	struct sigaction usr1 = { .sa_handler = on_usr1 };
+	uint64_t t_next = krp_time_now() + SECOND;
+	enum krp_wake wake;
+	bool done;
+
+	sigaction(SIGUSR1, &usr1, NULL);
+	add_clock(&parts[at]);
+	if (!flight)
+		begin_file();
+	if (command)
+		start_command();
+	do {
+		wake = krp_wait_fd(krp_source_fd(&source), CONSUME_SECONDS);
+		krp_source_woken(&source);
+		krp_source_read(&source);
+		if (flight && (asked || run_failed)) {
+			asked = run_failed = false;
+			write_flight();
+		}
+		if (krp_time_now() >= t_next) {
+			t_next = krp_time_now() + SECOND;
+			next_second();
+		}
+		done = command ? command_is_over() : krp_all_done(nr_seen, nr_ended);
+	} while (wake != KRP_WAKE_STOP && !done);
+	if (child)
+		kill(child, SIGTERM);
+	while (!command_is_over())
+		usleep(10000);
+	krp_source_end(&source);
+	if (flight && run_failed)
+		write_flight();
+	if (!flight) {
+		flush(&parts[at]);
+		end_file();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const char doc[] =
+		"Records the events of krping's runs to a file, which krping-stages, krping-mr and krping-trace read by --input."
+		"\v"
+		"Ends at Ctrl-C, or with COMMAND. The events are those of iterations, requests and errors; "
+		"--all adds each post and completion, which a ladder needs."
+		"\n\n"
+		"  krping-record -o slow.rec          all runs until Ctrl-C\n"
+		"  krping-record --all -- krping client 10.9.0.1 count=1000\n"
+		"  krping-record --flight 30          a file when a run fails, or by SIGUSR1\n"
+		"  krping-stages -I krping.rec        what was recorded\n\n"
+		"Exit status: that of COMMAND; else 0, or 1 for a wrong usage or environment.";
+	static const struct argp_option own_options[] = {
+		{ "output", 'o', "FILE", 0, "the recording (krping.rec)", 1 },
+		{ "all", 'a', NULL, 0, "all events", 2 },
+		{ "event", 'E', "GLOB[,GLOB]", 0, "these events, and beginnings and ends of runs",
+		  2 },
+		{ "flight", 'F', "SECONDS", 0, "keep the last SECONDS in memory", 1 },
+		{ 0 }
+	};
+	static const struct argp own = { .options = own_options, .parser = parse_own };
+
+	krp_tool.hidden = KRP_HIDE_INTERVAL | KRP_HIDE_SHARED | KRP_HIDE_BY;
+	krp_tool.args_doc = "[-- COMMAND...]";
+	krp_tool_init(argc, argv, "krping-record", doc, &own);
+	krp_preflight();
+	krp_check_filter();
+	parts = calloc(flight + 1, sizeof(*parts));
+	if (!parts)
+		krp_die("out of memory");
+	krp_start();
+	krp_source_open(&source, is_wanted, krp_tool.opts.run, RING_KIB * 1024, RING_KIB * 128,
+			on_event, NULL);
+	krp_note("Recording krping's events... %s", command ? "" : "Ctrl-C to end.");
+	record();
+	if (nr_files)
+		krp_note("%s: %" PRIu64 " events, %" PRIu64 " bytes, lost %s", path, nr_events,
+			 nr_bytes, krp_lost_text(krp_source_lost(&source)));
+	krp_source_close(&source);
+	free(parts);
+	if (command)
+		return WIFEXITED(child_status) ? WEXITSTATUS(child_status) :
+						 128 + WTERMSIG(child_status);
+	return KRP_EXIT_OK;
+}
