@@ -184,7 +184,7 @@ rmmod_works() { rmmod rdma_krping; }
 while read -r how options answer result; do
 	window ,window=8M
 	options=${options#-}
-	disk ",depth=8${options/@/$SLOW}"
+	disk ",depth=8,in_capsule=0${options/@/$SLOW}"
 	run_line "${PIDS[client]}" && CLI=$LINE
 	mkfs.ext4 -q $DISK && mount -o noinit_itable $DISK "$T/mnt"
 	dd if=/dev/zero of="$T/mnt/file" bs=64K count=8 status=none && sync -f "$T/mnt"
