@@ -22,14 +22,14 @@ export LC_ALL=C TZ=UTC
 unset CFLAGS LDFLAGS
 
 # The longest input, in bytes: a command is refused above 1024, and a recording is many lines.
-declare -A longest=([command]=2200 [agree]=400 [trace]=2000 [ladder]=60000 [runs]=4000)
+declare -A longest=([command]=2200 [agree]=400 [trace]=2000 [ladder]=60000 [runs]=4000 [recording]=4000)
 
 ok "the fuzzers are built" make --no-print-directory -s -C "$fuzz" OUT="$out" all || finish_here
 
 # --- the seeds ---
 rm -rf "$out/seeds" "$out/found" "$out/planted"
 for f in "${!longest[@]}"; do mkdir -p "$out/seeds/$f" "$out/found/$f"; done
-for f in command agree trace runs; do
+for f in command agree trace runs recording; do
 	n=0
 	while IFS= read -r line; do
 		n=$((n + 1))

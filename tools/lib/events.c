@@ -97,7 +97,7 @@ bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size)
 		return false;
 	memcpy(rec->args, (const char *)data + sizeof(rec->head), args);
 	if (info->words > 0)
-		nr = rec->args[info->words - 1];
+		nr = (uint32_t)rec->args[info->words - 1];
 	if (nr > KRP_WORDS_MAX)
 		return false;
 	more = info->text >= 0 ? KRP_TEXT_MAX : nr * sizeof(*rec->words);
