@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * krping-stages --slow, kernel side: tells at once of an iteration that took long, while
- * the flight recorder still has what the CPUs did in it. The records of krping_iter.bpf.c
- * come too late for that, and to all tools alike. Of a test with requests in flight it is
+ * the flight recorder still has what the CPUs did in it. What is in the ring of
+ * krping_trace.bpf.c is read too late for that. Of a test with requests in flight it is
  * the request that ends the iteration, whose words come first.
  */
 #include <linux/types.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * krping-top, kernel side, beside the iterations of krping_iter.bpf.c: errors, and a log
+ * krping-top, kernel side, beside the iterations of krping_trace.bpf.c: errors, and a log
  * of rare events. What the module itself counts (requests, registrations) is read from
  * /proc/krping_runs. Transitions of a run's state are several in each ping, so their
  * event is attached only while a run is open; those of its set-up are in its slot.

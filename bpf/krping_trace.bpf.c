@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * krping-trace, kernel side: copies events, as they are, into a ring buffer. A
+ * The kernel side of all tools: copies events, as they are, into a ring buffer. A
  * program whose event is not wanted is not attached. Each event has a program
  * of its own, so that no program serves two contexts, and all programs are made
  * from the table in event_table.h.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Loads and attaches BPF programs that are a tool's own. Those that tools share are
- * in programs.h.
+ * Loads and attaches BPF programs: those of source.h, and what a tool has beside them.
  */
 #ifndef KRP_LIB_PROBE_H
 #define KRP_LIB_PROBE_H
