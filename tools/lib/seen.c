@@ -37,7 +37,10 @@ static struct krp_seen_run *new_slot(struct krp_seen *n, uint32_t run)
 		s->head.state = KRP_SLOT_RUNNING;
 		return s;
 	}
-	n->no_slot++;
+	/* Each once, and not with each of its events: runs are numbered as they begin. */
+	n->no_slot += run > n->no_slot_run;
+	if (run > n->no_slot_run)
+		n->no_slot_run = run;
 	return NULL;
 }
 

@@ -55,6 +55,7 @@ struct krp_seen {
 	uint32_t next;			      /* where to look for a free slot */
 	uint16_t found[4096];		      /* by run: where it was last found */
 	uint64_t no_slot;		      /* runs for which there was none */
+	uint32_t no_slot_run;		      /* the last of them */
 	const struct krp_event_head *pending; /* of a recording, and not taken yet */
 	uint64_t now;			      /* of a recording: the time of its last event */
 	uint64_t own_nonce;

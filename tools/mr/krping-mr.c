@@ -668,6 +668,8 @@ int main(int argc, char **argv)
 		.seen = display.seen,
 		.runs = &runs,
 		.size = sizeof(struct balance),
+		/* A run that goes on is looked at some times a second. */
+		.eager = watch,
 		.view = view,
 		.line = line,
 		.json = print_json,
