@@ -97,11 +97,13 @@ static int krping_msgs_add_data(struct krping_msgs *msgs)
 	u32 i;
 
 	msgs->data = kvcalloc(ep->rq_depth, sizeof(*msgs->data), GFP_KERNEL);
-	for (i = 0; msgs->data && i < ep->rq_depth; i++) {
+	if (!msgs->data)
+		return krping_fail(ep->verdict, -ENOMEM, "allocating the buffers of data");
+	for (i = 0; i < ep->rq_depth; i++) {
 		data = &msgs->data[i];
 		data->mem = kzalloc(ep->msg_data, GFP_KERNEL);
 		if (!data->mem)
-			break;
+			return krping_fail(ep->verdict, -ENOMEM, "allocating the buffers of data");
 		data->sge[1] = (struct ib_sge){
 			.addr = ib_dma_map_single(ep->dev, data->mem, ep->msg_data,
 						  DMA_FROM_DEVICE),
@@ -110,11 +112,11 @@ static int krping_msgs_add_data(struct krping_msgs *msgs)
 		};
 		if (ib_dma_mapping_error(ep->dev, data->sge[1].addr)) {
 			data->sge[1].length = 0;
-			break;
+			return krping_fail(ep->verdict, -ENOMEM,
+					   "mapping the buffers of data: error %pe",
+					   ERR_PTR(-ENOMEM));
 		}
 	}
-	if (i < ep->rq_depth)
-		return krping_fail(ep->verdict, -ENOMEM, "making the buffers of data");
 	return 0;
 }
 
