@@ -54,12 +54,18 @@ is "$(cat $P/mapped) $(cat $P/wrong)" "$mapped 0" "a disk: no request has left a
 # A request for which there never is a mapping ends with its run.
 sleeps() { [[ $(<"/proc/${PIDS[$1]}/stat") == *') D '* ]]; }
 echo Y >$P/full
-background dd dd if="$T/data" of=$DISK bs=4K count=1 oflag=direct
+background dd perl -we 'sysopen my $f, $ARGV[0], 040002 or die "open: $!";
+	my $buf = "\0" x 8192;
+	my $at = unpack("Q", pack "P", $buf) + 4095 & ~4095;
+	open my $opened, ">", $ARGV[1];
+	close $opened;
+	syscall(1, fileno $f, $at, 4096) == 4096 or die "write: $!"' $DISK "$T/opened"
+until_ok 10 test -e "$T/opened"
 until_ok 10 sleeps dd
 kill -KILL "${PIDS[client]}"
 finish_is client errno 4 "a request that cannot be mapped: the run ends"
 tool_end dd
-like "$(cat "$T/dd.err")" 'Input/output error' "and the request with it"
+like "$(cat "$T/dd.err")" '^write: Input/output error' "and the request with it"
 echo N >$P/full
 finish server
 balanced "a disk"
