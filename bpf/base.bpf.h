@@ -6,7 +6,6 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
-#include "sums.h"
 #include "slot.h"
 
 typedef struct bpf_raw_tracepoint_args krp_args;

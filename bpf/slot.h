@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What all BPF programs that keep something of a run share with user space: the head
- * of that, and the counters of what was lost.
+ * A run, as tools know it, and as a BPF program that keeps something of a run shares it with them; and
+ * the counters of what was lost.
  *
  * Include <linux/types.h> before this file.
  */
@@ -9,7 +9,6 @@
 #define KRPING_SLOT_H
 
 #include "../trace/krping_abi.h"
-#include "sums.h"
 
 /* clang-format off */
 
@@ -23,9 +22,8 @@ enum krp_slot_state {
 
 struct krp_head {
 	/*
-	 * Odd while the run's thread writes. User space maps the array, and
-	 * reads again if seq was odd or has changed. It only ever grows: code
-	 * that clears a slot does not clear seq.
+	 * Of krping_mr.bpf.c: odd while the run's thread writes. User space reads again if
+	 * it was odd or has changed.
 	 */
 	__u32 seq;
 	__u32 state;		/* enum krp_slot_state */
@@ -44,7 +42,6 @@ struct krp_head {
 	__u64 t_first;		/* when our account begins; run_start's t unless late */
 	__u64 t_last;		/* when our account ends, so far */
 	__u64 duration_ns;	/* run_end's */
-	__u64 iters;		/* run_end's */
 	char comm[KRP_COMM_LEN];
 	char name[KRPING_NAME_MAX];	/* "" if it has none, or late */
 };

@@ -122,7 +122,10 @@ static struct request *io_land(struct krping_conn *conn, struct request *rq)
 	return rq;
 }
 
-/* Of what a request needs beside its answer, the last has completed. */
+/*
+ * The SEND of a request's data, or the LOCAL_INV of its key, has completed: the request is over if its
+ * answer has come.
+ */
 static void io_ready(struct krping_ep *ep, struct krping_wr *wr, int err)
 {
 	struct krping_conn *conn = container_of(ep, struct krping_conn, ep);

@@ -8,7 +8,7 @@
 
 REC=$T/all.rec
 # The last object of a tool's output, without what is of the moment and the machine.
-said() { jq -s '.[-1] | del(.time, .interval_ns, .setting)' "$1"; }
+said() { jq -s '.[-1] | del(.time, .interval_ns, .setting, .host, .kernel)' "$1"; }
 
 # --- the same runs, live and recorded ---
 background krping-stages krping-stages -j
@@ -32,6 +32,8 @@ krping-stages -j -I "$REC" 0.1 >"$T/lines"
 is "$(jq -s '[.[:-1][].runs[].iteration.count] | add' "$T/lines")" "$(jq -s '[.[-1].runs[].iteration.count] | add' "$T/lines")" \
 	"the lines of a replay are of its time, and have all iterations"
 ok "and are many" test "$(wc -l <"$T/lines")" -gt 3
+is "$(krping-stages -j -I "$REC" 0.1 2 | jq -c .final | tr '\n' ' ')" 'false false true ' "with a COUNT of 2 there are two, and the summary"
+is "$(krping-stages -I "$REC" | head -n 1)" "# recorded on $(uname -n), Linux $(uname -r)" "a replay says where it was recorded"
 krping-trace -j -I "$REC" -E iter_stages >"$T/events"
 is "$(jq -s 'map(select(.flags == "commit")) | length' "$T/events")" "$(jq -s '[.[-1].runs[].iteration.count] | add' "$T/lines")" \
 	"krping-trace reads the iterations, too"

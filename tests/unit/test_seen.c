@@ -147,3 +147,17 @@ TEST(slots)
 	krp_seen_read(&seen);
 	assert_true(seen.no_slot == 1 && !taken);
 }
+
+/* What a recording says may be forged: numbers that go back, and a run without a number. */
+TEST(forged)
+{
+	start(1);
+	tell(1, 5, COMMIT, 20, NULL, 0, true);
+	raised[1] = 0;
+	tell(1, 2, COMMIT, 20, NULL, 0, true);
+	finish(1, 1, true);
+	raise(0, KRP_EV_run_end, true);
+	krp_seen_read(&seen);
+	run_is(1, "0 0 0 0 1 40 1");
+	assert_true(krp_seen_find(&seen, 0) < 0);
+}

@@ -114,8 +114,7 @@ cat "$tmp/ladder"
 title "9. A disk whose reads and writes travel by RDMA (test=block)"
 say "A server lends 4 MiB of its memory; the client makes it a disk, and a program writes" \
 	"a sentence to sector 1000 of that. The ladder shows the request that takes it there" \
-	"(the first iteration begins when the disk is there, idle; without in_capsule=0 so few" \
-	"bytes would be in the first message):"
+	"(without in_capsule=0 so few bytes would be in the first message):"
 observe block krping-trace ladder 0
 serve ",test=block,window=4M,persistent"
 disk() {

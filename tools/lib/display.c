@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "tool.h"
 
 /* Of a recording, the most lines between two events. */
-#define LINES_MAX 100000
+#define LINES_MAX 10000
 /* Runs that have ended and are still shown in the summary. */
 #define KEEP	  1024
 static struct krp_environment environment;
@@ -172,6 +173,13 @@ static int by_run(const void *a, const void *b)
 	return (l > r) - (l < r);
 }
 
+/* Notes which device a run is on; of a recording the device is another host's. */
+static void note_devices(const struct krp_display *d, const struct krp_run_info *info)
+{
+	if (!d->seen->recording && !krp_environment_run(&environment, info))
+		krp_die("out of memory");
+}
+
 static void show_begin(const struct krp_display *d, struct krp_shown *s, struct running *r)
 {
 	unsigned int i;
@@ -192,10 +200,8 @@ static void show_begin(const struct krp_display *d, struct krp_shown *s, struct 
 	s->dropped = nr_ended - nr_kept() + d->seen->no_slot;
 	qsort(s->v, s->nr, sizeof(*s->v), by_run);
 	qsort(s->total, s->nr, sizeof(*s->total), by_run);
-	for (i = 0; i < s->nr; i++) {
-		if (!krp_environment_run(&environment, &((struct krp_view *)s->v[i])->info))
-			krp_die("out of memory");
-	}
+	for (i = 0; i < s->nr; i++)
+		note_devices(d, &((struct krp_view *)s->v[i])->info);
 }
 
 /* The next interval begins here. */
@@ -238,7 +244,12 @@ static json_object *json_of(const struct krp_display *d, const struct krp_shown 
 	if (damage)
 		krp_json_text(o, "damage", damage);
 	d->json(o, s);
-	krp_environment_add(&environment, o, s->final);
+	if (!d->seen->recording) {
+		krp_environment_add(&environment, o, s->final);
+		return o;
+	}
+	krp_json_text(o, "host", d->seen->recording->host);
+	krp_json_text(o, "kernel", d->seen->recording->kernel);
 	return o;
 }
 
@@ -261,7 +272,11 @@ static void print(const struct krp_display *d, bool final)
 		krp_json_emit(stdout, json_of(d, &s));
 	} else {
 		f = krp_text();
-		krp_environment_head(&environment, f, KRP_TEXT_WIDTH);
+		if (!d->seen->recording)
+			krp_environment_head(&environment, f, KRP_TEXT_WIDTH);
+		else if (!nr_lines)
+			fprintf(f, "# recorded on %s, Linux %s\n", d->seen->recording->host,
+				d->seen->recording->kernel);
 		d->text(f, &s);
 		krp_show(false);
 	}
@@ -300,8 +315,8 @@ static void take_ended(const struct krp_display *d, uint32_t *over, bool last)
 		if (!last && info && !krp_run_is_over(info))
 			continue;
 		info = info_of(d, over[i]);
-		if (info && shows(d, over[i]) && !krp_environment_run(&environment, info))
-			krp_die("out of memory");
+		if (info && shows(d, over[i]))
+			note_devices(d, info);
 		take_run(d, over[i]);
 		krp_seen_drop(d->seen, over[i]);
 	}
@@ -354,22 +369,26 @@ static void watch(const struct krp_display *d, uint32_t *over)
 /* The time of the recording makes the lines. */
 static void replay(const struct krp_display *d, uint32_t *over)
 {
-	uint64_t interval = krp_tool.opts.interval * 1e9, next = 0, t;
-	unsigned long lines = 0;
+	uint64_t interval = krp_tool.opts.interval * 1e9, next = 0, t, due;
+	unsigned long left = krp_tool.opts.count ?: ULONG_MAX;
 
 	krp_recording_last_runs(d->seen->recording);
-	while ((!krp_tool.opts.count || lines < krp_tool.opts.count) &&
-	       krp_seen_next(d->seen, &t)) {
+	while (left && krp_seen_next(d->seen, &t)) {
 		if (!next) {
 			t_line = t;
 			next = t + interval;
 		}
-		/* A time that is forged makes no lines. */
-		if (interval && t > next && (t - next) / interval > LINES_MAX)
-			next = t;
-		for (; interval && t >= next; next += interval, lines++)
-			print(d, false);
-		if (krp_seen_take(d->seen))
+		due = interval && t >= next ? (t - next) / interval + 1 : 0;
+		next += due * interval;
+		/* So long nobody records: the time is forged. */
+		if (due > LINES_MAX)
+			due = 1;
+		/* The line of the last interval is printed at the end, as live. */
+		for (; left && due; due--) {
+			if (--left)
+				print(d, false);
+		}
+		if (left && krp_seen_take(d->seen))
 			take_ended(d, over, true);
 	}
 	damage = d->seen->recording->damage;

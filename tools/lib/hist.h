@@ -1,11 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Reads histograms. bpf/sums.h has their layout. */
+/*
+ * Histograms, with the buckets of krping_hist.h, and sums: count, sum, minimum and maximum are exact.
+ */
 #ifndef KRP_LIB_HIST_H
 #define KRP_LIB_HIST_H
 
 #include <linux/types.h>
 
-#include "../../bpf/sums.h"
+#include "../../trace/krping_hist.h"
+
+struct krp_hist {
+	__u64 bucket[KRP_HIST_BUCKETS];
+};
+
+/* min and max mean nothing while count is 0. */
+struct krp_sum {
+	__u64 count;
+	__u64 sum;
+	__u64 min;
+	__u64 max;
+};
+
+static inline void krp_sum_add(struct krp_sum *s, __u64 v)
+{
+	if (!s->count || v < s->min)
+		s->min = v;
+	if (v > s->max)
+		s->max = v;
+	s->count++;
+	s->sum += v;
+}
 
 /* Percentiles are given in hundredths of a per cent. */
 #define KRP_P50	 5000

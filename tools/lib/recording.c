@@ -265,9 +265,9 @@ void krp_recording_open(struct krp_recording *r, FILE *f, struct krp_runs *runs)
 
 void krp_recording_last_runs(struct krp_recording *r)
 {
+	struct krp_recording copy = { .f = r->f, .runs = r->runs };
 	off_t back = ftello(r->f), last = -1;
 	struct krp_chunk c;
-	const char *damage;
 
 	if (back < 0 || fseeko(r->f, sizeof(KRP_RECORDING_MAGIC) - 1, SEEK_SET))
 		return;
@@ -277,16 +277,10 @@ void krp_recording_last_runs(struct krp_recording *r)
 		if (fseeko(r->f, (c.size + 7LL) & ~7LL, SEEK_CUR))
 			break;
 	}
-	/* The event that was read last stays where it is. */
-	r->has_last = last >= 0;
-	if (last >= 0 && !fseeko(r->f, last, SEEK_SET)) {
-		struct krp_recording copy = { .f = r->f, .runs = r->runs };
-
-		damage = read_chunk(&copy, &c);
-		if (!damage)
-			take_runs(&copy, copy.chunk, c.size);
-		free(copy.chunk);
-	}
+	/* Into memory of its own: the event that was read last stays where it is. */
+	if (last >= 0 && !fseeko(r->f, last, SEEK_SET) && !read_chunk(&copy, &c))
+		r->has_last = !take_runs(&copy, copy.chunk, c.size);
+	free(copy.chunk);
 	clearerr(r->f);
 	fseeko(r->f, back, SEEK_SET);
 }

@@ -76,7 +76,7 @@ struct krp_recording {
 		   8];
 };
 
-/* Is the file a recording? Else nothing of it was read. */
+/* Is the file a recording? Else nothing of it was read, unless it begins with the same letter. */
 bool krp_is_recording(FILE *f);
 /* The file is behind that beginning. What it has of /proc/krping_runs goes to runs, which stay the caller's. */
 void krp_recording_open(struct krp_recording *r, FILE *f, struct krp_runs *runs);

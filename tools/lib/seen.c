@@ -49,10 +49,10 @@ static struct krp_seen_run *find(struct krp_seen *n, uint32_t run)
 	uint16_t *found = &n->found[run % (sizeof(n->found) / sizeof(*n->found))];
 	struct krp_seen_run *s = &n->slot[*found];
 
-	if (s->head.run == run && !s->over)
+	if (s->head.run == run && s->head.state != KRP_SLOT_FREE && !s->over)
 		return s;
 	for (s = n->slot; s < n->slot + n->slots; s++) {
-		if (s->head.run == run && !s->over) {
+		if (s->head.run == run && s->head.state != KRP_SLOT_FREE && !s->over) {
 			*found = s - n->slot;
 			return s;
 		}
@@ -102,17 +102,21 @@ static void take_conn(struct krp_seen *n, const struct krp_event_head *h)
 		s->peer = ARG(h, conn, peer_run);
 }
 
+/* How much later or more: a recording may say anything. */
+static uint64_t since(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
 /* All time of the run was told just before: what is missing now was lost. */
 static void end_run(struct krp_seen_run *s, uint64_t t, uint64_t iters)
 {
-	uint64_t lost;
+	uint64_t lost = since(iters, s->iter);
 
 	s->head.t_last = t;
-	s->head.iters = iters;
 	s->head.state = KRP_SLOT_ENDED;
 	if (!s->begun || t <= s->t_end)
 		return;
-	lost = iters > s->iter ? iters - s->iter : 0;
 	s->missed.records += lost ?: 1;
 	s->missed.ns += t - s->t_end;
 	s->missed.whole += lost;
@@ -170,9 +174,9 @@ static void take_iteration(struct krp_seen *n, const struct krp_event_head *h)
 		.word = (const __u64 *)(h + 1) + KRP_NR_ARGS_iter_stages,
 	};
 	if (rec.gap) {
-		s->missed.records += told - s->told - 1;
-		s->missed.ns += t_begin - s->t_end;
-		s->missed.whole += iter - s->iter;
+		s->missed.records += since(told, s->told + 1);
+		s->missed.ns += since(t_begin, s->t_end);
+		s->missed.whole += since(iter, s->iter);
 	} else {
 		s->holes += t_begin != s->t_end;
 		s->unmatched += rec.whole && iter != s->iter;
@@ -344,7 +348,7 @@ static void end_unseen(struct krp_seen_run *s, const struct krp_run_info *info)
 
 	s->head.err = info->err;
 	s->head.duration_ns = info->elapsed_ns;
-	end_run(s, t > s->t_end ? t : s->t_end, info->iters);
+	end_run(s, t, info->iters);
 }
 
 void krp_seen_info(struct krp_seen *n, struct krp_runs *runs)

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "../../bpf/slot.h"
-#include "recording.h"
 #include "environment.h"
+#include "recording.h"
 #include "source.h"
 
 /* What one event tells of an iteration. */
@@ -66,8 +66,8 @@ struct krp_seen {
 };
 
 /*
- * Live: attaches to the events, or dies with the cause. Of a recording: krp_seen_next() reads it. runs: what
- * /proc has; NULL: not known.
+ * Live: attaches to the events, or dies with the cause. With input, the name of a recording: krp_seen_next()
+ * reads it. runs becomes what /proc has, or had.
  */
 void krp_seen_open(struct krp_seen *n, enum krp_event event, const char *input,
 		   struct krp_runs *runs,

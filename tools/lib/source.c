@@ -6,9 +6,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "events.h"
 #include "source.h"
 #include "tool.h"
 #include "krping_trace.skel.h"
+
+const char *krp_source_globs(const char *arg)
+{
+	char buf[64];
+	const char *vain = krp_globs_check(arg, buf, sizeof(buf));
+
+	if (vain)
+		krp_die("--event: no event matches \"%s\" (see docs/events.md)", vain);
+	return arg;
+}
 
 void krp_source_open(struct krp_source *s, bool (*event)(const char *event), uint32_t run,
 		     uint32_t ring_bytes, uint32_t wake_bytes,

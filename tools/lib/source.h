@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The events of krping's runs, in the order in which they were raised: live, copied by the programs of
- * bpf/krping_trace.bpf.c into a ring buffer; or from a recording, see recording.h.
+ * The events of krping's runs, live, in the order in which they were raised: the programs of
+ * bpf/krping_trace.bpf.c copy them into a ring buffer. A recording has the same, see recording.h.
  */
 #ifndef KRP_LIB_SOURCE_H
 #define KRP_LIB_SOURCE_H
@@ -23,13 +23,16 @@ struct krp_source {
 
 /*
  * Attaches to the events that event() wants (NULL: all), of this run or, with 0, of all; or dies with
- * the cause. ring_bytes is a power of two; when wake_bytes of them are full, or a run has ended, the descriptor
- * becomes readable. The last eighth is for beginnings, connections and ends of runs. take() gets each event (struct krp_event_head and what is
- * behind it), whenever the source is read; it returns 0, or a negative number to end that reading.
+ * the cause. ring_bytes is a power of two; when wake_bytes of them are full, or a run has connected or ended,
+ * the descriptor becomes readable. The last eighth is for beginnings, connections and ends of runs. take()
+ * gets each event (struct krp_event_head and what is behind it) whenever the source is read; it returns 0,
+ * or a negative number to end that reading.
  */
 void krp_source_open(struct krp_source *s, bool (*event)(const char *event), uint32_t run,
 		     uint32_t ring_bytes, uint32_t wake_bytes,
 		     int (*take)(void *ctx, void *data, size_t size), void *ctx);
+/* The argument of --event; dies if one of its globs matches no event. */
+const char *krp_source_globs(const char *arg);
 /* Becomes readable once for each such reason. */
 static inline int krp_source_fd(const struct krp_source *s)
 {

@@ -66,12 +66,6 @@ struct krp_tool {
 /* The tool that runs; the library prints its messages in the name of this tool. */
 extern struct krp_tool krp_tool;
 
-/* With --by: rows are of groups. */
-static inline bool krp_is_grouped(void)
-{
-	return krp_tool.opts.by != KRP_BY_RUN;
-}
-
 /*
  * Parses the command line. own holds the options of the tool itself, may be
  * NULL, and is a child of the common ones.

@@ -36,6 +36,7 @@ struct part {
 extern char **environ;
 
 static const char *path = "krping.rec";
+static char file[4096]; /* the one that was opened last: path, or behind a dot its number */
 static const char *globs;
 static bool all_events;
 static unsigned int flight; /* seconds; 0: all goes to the file */
@@ -93,7 +94,7 @@ static void put(const void *data, size_t size)
 	for (; size; data = (const char *)data + n, size -= n, nr_bytes += n) {
 		n = write(fd, data, size);
 		if (n < 0 && errno != EINTR)
-			krp_die("%s: %s; the recording ends here", path, strerror(errno));
+			krp_die("%s: %s; the recording ends here", file, strerror(errno));
 		if (n < 0)
 			n = 0;
 	}
@@ -157,16 +158,16 @@ static void add_runs(struct part *p)
 static void begin_file(void)
 {
 	struct part head = { 0 };
-	char *table = krp_recording_table(), name[4096];
+	char *table = krp_recording_table();
 	json_object *o = json_object_new_object();
 	struct utsname uts;
 	const char *about;
 
-	snprintf(name, sizeof(name), nr_files ? "%s.%u" : "%s", path, nr_files + 1);
+	snprintf(file, sizeof(file), nr_files ? "%s.%u" : "%s", path, nr_files + 1);
 	nr_files++;
-	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
-		krp_die("%s: %s", name, strerror(errno));
+		krp_die("%s: %s", file, strerror(errno));
 	uname(&uts);
 	krp_json_text(o, "host", uts.nodename);
 	krp_json_text(o, "kernel", uts.release);
@@ -194,7 +195,7 @@ static void end_file(void)
 	flush(&tail);
 	free(tail.data);
 	if (close(fd))
-		krp_die("%s: %s; the recording ends here", path, strerror(errno));
+		krp_die("%s: %s; the recording ends here", file, strerror(errno));
 	fd = -1;
 }
 
@@ -207,7 +208,7 @@ static void write_flight(void)
 	for (i = 1; i <= flight + 1; i++)
 		flush(&parts[(at + i) % (flight + 1)]);
 	end_file();
-	krp_note("the last %u seconds are in %s%s", flight, path, nr_files > 1 ? ".N" : "");
+	krp_note("the last %u seconds are in %s", flight, file);
 }
 
 static int on_event(void *ctx, void *data, size_t size)
@@ -221,7 +222,7 @@ static int on_event(void *ctx, void *data, size_t size)
 		nr_seen++;
 	} else if (h->event == KRP_EV_run_end) {
 		nr_ended++;
-		run_failed |= ((const __s32 *)((const __u64 *)(h + 1) + KRP_ARG_run_end_err))[0];
+		run_failed |= (__u32)((const __u64 *)(h + 1))[KRP_ARG_run_end_err];
 	}
 	if (!flight && parts[at].size >= FLUSH_BYTES)
 		flush(&parts[at]);
@@ -279,9 +280,6 @@ static bool command_is_over(void)
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
-	const char *vain;
-	char buf[64];
-
 	switch (key) {
 	case 'o':
 		path = arg;
@@ -290,10 +288,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		all_events = true;
 		break;
 	case 'E':
-		vain = krp_globs_check(arg, buf, sizeof(buf));
-		if (vain)
-			krp_die("--event: no event matches \"%s\" (see docs/events.md)", vain);
-		globs = arg;
+		globs = krp_source_globs(arg);
 		break;
 	case 'F':
 		flight = krp_arg_number("--flight", arg, 1, 3600);
@@ -345,8 +340,10 @@ static void record(void)
 	} while (wake != KRP_WAKE_STOP && !done);
 	if (child)
 		kill(child, SIGTERM);
-	while (!command_is_over())
+	while (!command_is_over()) {
 		usleep(10000);
+		krp_source_read(&source);
+	}
 	krp_source_end(&source);
 	if (flight && run_failed)
 		write_flight();
@@ -393,7 +390,7 @@ int main(int argc, char **argv)
 	krp_note("Recording krping's events... %s", command ? "" : "Ctrl-C to end.");
 	record();
 	if (nr_files)
-		krp_note("%s: %" PRIu64 " events, %" PRIu64 " bytes, lost %s", path, nr_events,
+		krp_note("%s: %" PRIu64 " events, %" PRIu64 " bytes, lost %s", file, nr_events,
 			 nr_bytes, krp_lost_text(krp_source_lost(&source)));
 	krp_source_close(&source);
 	free(parts);

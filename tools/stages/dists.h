@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../../bpf/sums.h"
+#include "../lib/hist.h"
 #include "../../trace/krping_abi.h"
 
 /* clang-format off */

@@ -796,7 +796,7 @@ static void follow_opened(void)
 static void watch_screen(void)
 {
 	enum krp_wake wake;
-	bool go_on = true;
+	bool go_on = true, key;
 
 	krp_tool.give_back = top_curses_stop;
 	view.unicode = top_curses_unicode();
@@ -805,10 +805,13 @@ static void watch_screen(void)
 	draw();
 	while (go_on) {
 		wake = wait_for_more();
+		/* A key wakes once, perhaps when it is time for something else; and so does a resized terminal. */
+		key = wake == KRP_WAKE_FD || has_key(STDIN_FILENO);
+		if (key && !take_keys())
+			break;
 		switch (wake) {
 		case KRP_WAKE_FD:
 			between();
-			go_on = take_keys();
 			break;
 		case KRP_WAKE_TICK:
 			if (!view.paused) {
@@ -820,7 +823,9 @@ static void watch_screen(void)
 		case KRP_WAKE_POLL:
 			between();
 			go_on = !all_done();
-			continue;
+			if (!key)
+				continue;
+			break;
 		case KRP_WAKE_STOP:
 			go_on = false;
 			break;

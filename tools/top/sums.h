@@ -4,7 +4,7 @@
 #define KRP_TOP_SUMS_H
 
 #include "../lib/seen.h"
-#include "../../bpf/sums.h"
+#include "../lib/hist.h"
 
 /* A phase of a newer module that we do not know is accounted to the entry behind the last phase. */
 #define TOP_PHASES (KRPING_NR_PHASES + 1)

@@ -811,15 +811,9 @@ static unsigned int screen_width(void)
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
-	const char *vain;
-	char buf[64];
-
 	switch (key) {
 	case 'E':
-		vain = krp_globs_check(arg, buf, sizeof(buf));
-		if (vain)
-			krp_die("--event: no event matches \"%s\" (see docs/events.md)", vain);
-		globs = arg;
+		globs = krp_source_globs(arg);
 		break;
 	case 'n':
 		max_events = krp_arg_number("--number", arg, 1, UINT32_MAX);
