@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -378,6 +379,21 @@ void krp_seen_info(struct krp_seen *n, struct krp_runs *runs)
 		info = s ? krp_runs_find(runs, s->head.run) : NULL;
 		if (info && s->head.state == KRP_SLOT_RUNNING && krp_run_finished(info))
 			end_unseen(s, info);
+	}
+}
+
+void krp_seen_sweep(struct krp_seen *n, const struct krp_runs *runs, int map_fd)
+{
+	const struct krp_run_info *info;
+	uint32_t run, next;
+	bool more = !bpf_map_get_next_key(map_fd, NULL, &next);
+
+	while (more) {
+		run = next;
+		more = !bpf_map_get_next_key(map_fd, &run, &next);
+		info = krp_runs_find(runs, run);
+		if (krp_seen_find(n, run) < 0 && info && krp_run_finished(info))
+			bpf_map_delete_elem(map_fd, &run);
 	}
 }
 

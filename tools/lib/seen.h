@@ -103,6 +103,11 @@ static inline bool krp_seen_ended(struct krp_seen *n, uint32_t slot)
  * run's counters change until it ends. If events were lost, a run may have ended unseen: /proc says so.
  */
 void krp_seen_info(struct krp_seen *n, struct krp_runs *runs);
+/*
+ * Deletes from a BPF map by run the runs that have no slot any more, and are over, as /proc has it: a run whose end
+ * was not seen would keep its place in the map for good.
+ */
+void krp_seen_sweep(struct krp_seen *n, const struct krp_runs *runs, int map_fd);
 /* Live, notes on which CPUs the threads of new runs are. */
 void krp_seen_environment(struct krp_seen *n, struct krp_runs *runs,
 			  struct krp_environment *environment);

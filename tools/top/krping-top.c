@@ -122,22 +122,6 @@ static void take_run(const struct krp_seen_run *run, const struct top_sums *sum,
 		r->t_ended = now;
 }
 
-/* Deletes what the programs keep of a run whose end was lost, or would keep for good. */
-static void sweep(int fd)
-{
-	const struct krp_run_info *info;
-	uint32_t run, next;
-	bool more = !bpf_map_get_next_key(fd, NULL, &next);
-
-	while (more) {
-		run = next;
-		more = !bpf_map_get_next_key(fd, &run, &next);
-		info = krp_runs_find(&runs, run);
-		if (krp_seen_find(&seen, run) < 0 && info && krp_run_finished(info))
-			bpf_map_delete_elem(fd, &run);
-	}
-}
-
 /* Takes over what runs do: those that have ended, for the last time, and the others only if "all" is set. */
 static void take_slots(bool all, uint64_t now)
 {
@@ -151,17 +135,17 @@ static void take_slots(bool all, uint64_t now)
 		krp_seen_info(&seen, &runs);
 	for (slot = 0; slot < seen.slots; slot++) {
 		s = krp_seen_slot(&seen, slot);
-		if (!s || (krp_tool.opts.run && krp_tool.opts.run != s->head.run) ||
-		    (!all && s->head.state != KRP_SLOT_ENDED))
+		if (!s || (!all && s->head.state != KRP_SLOT_ENDED))
 			continue;
-		take_run(s, sums_of(slot), now);
+		if (!krp_tool.opts.run || krp_tool.opts.run == s->head.run)
+			take_run(s, sums_of(slot), now);
 		if (s->head.state != KRP_SLOT_ENDED)
 			continue;
 		bpf_map_delete_elem(fd, &s->head.run);
 		krp_seen_drop(&seen, slot);
 	}
 	if (all)
-		sweep(fd);
+		krp_seen_sweep(&seen, &runs, fd);
 }
 
 /*
@@ -939,6 +923,7 @@ int main(int argc, char **argv)
 	}
 
 	krp_probe_detach(&probe);
+	krp_seen_end(&seen);
 	update();
 	summary();
 	krp_environment_close(&setting);
