@@ -87,20 +87,27 @@ tool_end krping-mr INT
 late_account "krping-stages: its account begins with the first whole iteration"
 
 # --- slots are used again ---
-attach krping-stages -j --max-runs 2 0.3
+# krping-top looks at the last of six runs, each of which needs a slot while it goes on; a pair has two numbers.
+last=$(sed -n 's/^id=\([0-9]*\) .*/\1/p' /proc/krping_runs | sort -n | tail -n 1)
+background krping-top krping-top -j --max-runs 2 --run $((last + 6)) 0.3
+background krping-stages krping-stages -j --max-runs 2 0.3
+attached krping-top krping-stages
 ids=''
 for i in 1 2 3; do
 	ping_pair ",count=5" ",count=5"
 	ids+="$(field id "$SRV") $(field id "$CLI") "
-	# A slot stays as it is for two seconds after the end of its run, and the tool frees the slot when it looks next.
-	nap 2
+	# The slot of a run that is over is free at the latest when the tool prints its next line.
 	more_lines 3 krping-stages
+	[ $i = 3 ] || more_lines 3 krping-top
 done
 tool_end krping-stages INT
+tool_ends "krping-top --run ends with its run" krping-top
 load krping-stages '{lost, dropped: .runs_dropped, runs: ([.runs[] | .run, .iteration.count, .residual_ns] | join(" "))}'
 want=''
 for i in $ids; do want+="$i 5 0 "; done
 is "${Q[lost]-} ${Q[dropped]-} ${Q[runs]-}" "0 0 ${want% }" "--max-runs 2: six runs, one pair after another"
+load krping-top '{lost, runs: ([.runs[] | [.run, .iters_seen]])}'
+is "${Q[lost]-} ${Q[runs]-}" "0 [[$((last + 6)),5]]" "krping-top --max-runs 2 --run: so has the last of them"
 
 # --- what is read too late ---
 attach krping-stages -j --records 4

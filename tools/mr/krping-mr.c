@@ -158,7 +158,7 @@ static void line(uint32_t slot, void *total)
 	marks[slot] = *(struct balance *)total;
 }
 
-/* Of a time what it took on average, and two more figures. */
+/* Three cells: the mean of a sum, and two more figures of it; "-" if it has no values. */
 static void cost_cells(struct krp_table *t, const struct krp_sum *s, uint64_t second,
 		       uint64_t third)
 {
@@ -378,7 +378,6 @@ static bool has_mr_ids(void)
 static void bad_text(const struct balance *b, char *buf, size_t size)
 {
 	const struct mr_run *st = &b->st;
-
 	char mr[24] = "";
 
 	/* The words of an iteration have keys, and no numbers of MRs. */
@@ -535,7 +534,10 @@ static void costs_json(json_object *o, const struct costs *c)
 	json_object_object_add(o, "invalidations", a);
 }
 
-/* Those of a line; the caller moves them to the others when it has printed them. */
+/*
+ * The costs that a line shows: since the last line, or of all the time. Of the former the caller adds
+ * them to the latter when it has printed them.
+ */
 static const struct costs *costs_of(const struct krp_shown *s)
 {
 	if (s->since)

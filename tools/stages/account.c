@@ -13,6 +13,7 @@ _Static_assert(STG_DIST_ITER == JOIN_OTHER && STG_DIST_NONE == JOIN_NONE,
 	       "a tile says something else");
 _Static_assert(STG_DIST_PHASE(STG_PHASES) <= JOIN_ROWS, "a join has too few rows");
 _Static_assert(STG_NR_TILES <= JOIN_COLS, "a join has too few columns");
+_Static_assert(KRPING_SEG_STAGE(~0ULL) < KRPING_NR_REQUESTS, "a recording can name other stages");
 
 #define ROW_BYTES (KRP_HIST_SUB * sizeof(uint64_t))
 /* The octave of a distribution without values: no value is in it. */
@@ -29,7 +30,7 @@ struct account {
 	uint64_t slow;	     /* slow iterations */
 	uint32_t peer;
 	uint32_t peer_slot;	   /* + 1 */
-	uint8_t dist_of[STG_SEGS]; /* by KRPING_SEG_WHAT(); 0: not runs_seen yet */
+	uint8_t dist_of[STG_SEGS]; /* by KRPING_SEG_WHAT(); 0: not seen yet */
 	/* A distribution's "row" is the row of its last octave, in these. */
 	struct stg_hists hists;
 };
@@ -277,7 +278,7 @@ static void take(struct krp_seen_run *s, const struct krp_rec *rec)
 
 	if (!acc->peer)
 		acc->peer = s->peer;
-	/* The time that was not runs_seen. */
+	/* No event told of the time from the last tile to the beginning of this record. */
 	krp_join_tile(&acc->join, rec->t_begin, JOIN_NONE);
 	if (rec->whole) {
 		take_whole(acc, rec->word, rec->nr, rec->t_begin, rec->t);

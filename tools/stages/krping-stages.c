@@ -31,7 +31,10 @@ static const char *stage_name(unsigned int stage)
 	return krp_name(&krp_stage_names, stage);
 }
 
-/* Requests, and behind them those of a disk that write; is it all of a request, and of which? */
+/*
+ * Requests have one set of stages, and the requests of a disk that write have a second set behind
+ * it. The first stage of a set, ALL, is the whole request.
+ */
 #define WRITE_ALL     (KRPING_NR_REQUESTS + KRPING_REQUEST_ALL)
 #define is_all(stage) ((stage) == KRPING_REQUEST_ALL || (stage) == WRITE_ALL)
 #define all_of(stage) ((stage) < WRITE_ALL ? KRPING_REQUEST_ALL : WRITE_ALL)
@@ -267,7 +270,10 @@ static void add_waits(struct krp_table *t, const struct view *v, unsigned int ph
 	}
 }
 
-/* A request is as long as its stages: these have their share of that, and not of the run. */
+/*
+ * The share of a stage is that of the time of its requests, and not of the run: several requests
+ * are in flight at once.
+ */
 static void add_requests(struct krp_table *t, const struct view *v)
 {
 	char name[16];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Chooses an iteration, and collects its events. draw.c draws it. */
+/* Chooses an iteration, and collects its events, which ladder-draw.c draws. */
 #include <stdlib.h>
 #include <string.h>
 
