@@ -32,6 +32,7 @@ static struct field fields[] = {
 	NUMBER(port), NUMBER(tos), NUMBER(count), NUMBER(size), NUMBER(txdepth), NUMBER(post_list),
 	NUMBER(signal), NUMBER(inline_size), NUMBER(warmup), NUMBER(comp_vector), NUMBER(cpu),
 	NUMBER(clients), NUMBER(id), NUMBER(offset), NUMBER(queues), NUMBER(window),
+	NUMBER(in_capsule),
 	TIME("timeout", timeout_ns), TIME("idle", idle_ns), TIME("interval", interval_ns),
 	TIME("io_timeout", io_timeout_ns),
 };
