@@ -8,21 +8,22 @@
 
 REC=$T/all.rec
 # The last object of a tool's output, without what is of the moment and the machine.
-said() { jq -s '.[-1] | del(.time, .interval_ns, .setting, .host, .kernel)' "$1"; }
+said() { jq -s '.[-1] | del(.time, .interval_ns, .setting, .host, .kernel, .devices)' "$1"; }
 
 # --- the same runs, live and recorded ---
 background krping-stages krping-stages -j
 background krping-mr krping-mr -j
+background krping-top krping-top -j
 attach krping-record -o "$REC"
-attached krping-stages krping-mr
+attached krping-stages krping-mr krping-top
 good_pair "pings" 200 ",count=200"
 ping_pair "" ",test=bw,count=300,size=4K,txdepth=8"
 check_good "requests in flight" "$CLI" 300
 refused "a run that fails" "client,addr=$ADDR,port=9,count=1" "ECONNREFUSED .*"
-watched "they end" krping-stages krping-mr
+watched "they end" krping-stages krping-mr krping-top
 tool_ends "krping-record" krping-record INT
 ok "the module is not there" rmmod rdma_krping
-for tool in krping-stages krping-mr; do
+for tool in krping-stages krping-top krping-mr; do
 	"$tool" -j -I "$REC" >"$T/replay" 2>"$T/replay.err"
 	is "$? $(<"$T/replay.err")" "0 " "$tool reads the recording"
 	is "$(diff <(said "$T/$tool.out") <(said "$T/replay") | head -n 5)" '' "$tool says the same of it"
@@ -33,6 +34,9 @@ is "$(jq -s '[.[:-1][].runs[].iteration.count] | add' "$T/lines")" "$(jq -s '[.[
 	"the lines of a replay are of its time, and have all iterations"
 ok "and are many" test "$(wc -l <"$T/lines")" -gt 3
 is "$(krping-stages -j -I "$REC" 0.1 2 | jq -c .final | tr '\n' ' ')" 'false false true ' "with a COUNT of 2 there are two, and the summary"
+krping-top -j -I "$REC" 0.1 >"$T/lines.top"
+is "$(jq -s '[.[:-1][].runs[].interval_iters] | add' "$T/lines.top")" "$(jq -s '[.[-1].runs[].iters] | add' "$T/lines.top")" \
+	"so have those of krping-top"
 is "$(krping-stages -I "$REC" | head -n 1)" "# recorded on $(uname -n), Linux $(uname -r)" "a replay says where it was recorded"
 krping-trace -j -I "$REC" -E iter_stages >"$T/events"
 is "$(jq -s 'map(select(.flags == "commit")) | length' "$T/events")" "$(jq -s '[.[-1].runs[].iteration.count] | add' "$T/lines")" \
@@ -44,6 +48,8 @@ for n in 16 1000 $((size / 2)) $((size - 1)); do
 	head -c "$n" "$REC" >"$T/cut"
 	krping-stages -I "$T/cut" >"$T/out" 2>&1
 	like "$? $(tail -n 1 "$T/out")" "^2 .*cut is damaged: its end is missing" "$n bytes of $size"
+	krping-top -b -I "$T/cut" >"$T/out" 2>&1
+	like "$? $(tail -n 1 "$T/out")" "^2 .*cut is damaged: its end is missing" "krping-top: $n bytes of $size"
 done
 ok "insmod again" insmod "$KRPING_MODULE"
 attach krping-record -o "$T/killed"

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../lib/alloc.h"
 #include "../lib/checked.h"
 #include "classic.h"
 #include "cmdtext.h"
@@ -95,9 +96,7 @@ static void parse_limit(const char *arg)
 {
 	char why[512];
 
-	opt.limits = realloc(opt.limits, (opt.nr_limits + 1) * sizeof(*opt.limits));
-	if (!opt.limits)
-		krp_die("out of memory");
+	opt.limits = krp_resize(opt.limits, opt.nr_limits + 1, sizeof(*opt.limits));
 	if (!krp_limit_parse(&opt.limits[opt.nr_limits], arg, why, sizeof(why)))
 		krp_die("--fail: %s", why);
 	opt.nr_limits++;
@@ -132,9 +131,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			opt.command = arg;
 			break;
 		}
-		opt.words = realloc(opt.words, (opt.nr_words + 1) * sizeof(*opt.words));
-		if (!opt.words)
-			krp_die("out of memory");
+		opt.words = krp_resize(opt.words, opt.nr_words + 1, sizeof(*opt.words));
 		opt.words[opt.nr_words++] = arg;
 		break;
 	case ARGP_KEY_END:
@@ -489,9 +486,7 @@ static struct krp_runhist *before_of(struct watch *w, uint32_t id)
 		if (w->clients[i].id == id)
 			return &w->clients[i].before;
 	}
-	w->clients = reallocarray(w->clients, i + 1, sizeof(*w->clients));
-	if (!w->clients)
-		krp_die("out of memory");
+	w->clients = krp_resize(w->clients, i + 1, sizeof(*w->clients));
 	w->clients[i] = (struct client){ .id = id };
 	w->nr_clients++;
 	return &w->clients[i].before;
@@ -929,9 +924,7 @@ static int run_cases(struct watch *w, const struct krp_cmdtext *cmd)
 		err = run_command(w, cmd, text, false, &stopped);
 		free(text);
 		if (w->cases.nr) {
-			all.v = reallocarray(all.v, all.nr + 1, sizeof(*all.v));
-			if (!all.v)
-				krp_die("out of memory");
+			all.v = krp_resize(all.v, all.nr + 1, sizeof(*all.v));
 			all.v[all.nr++] = *w->cases.v;
 			until = 0;
 			nr++;
@@ -1022,9 +1015,7 @@ static int list(void)
 	if (opt.nr_words)
 		krp_die("list: there is nothing to add to it: %s", opt.words[0]);
 	read_runs(&runs);
-	v = calloc(runs.nr + 1, sizeof(*v));
-	if (!v)
-		krp_die("out of memory");
+	v = krp_new(runs.nr + 1, sizeof(*v));
 	for (i = 0; i < runs.nr; i++) {
 		if (opt.all || !krp_run_finished(&runs.v[i]))
 			v[nr++] = &runs.v[i];

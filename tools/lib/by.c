@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alloc.h"
 #include "by.h"
 #include "out.h"
 
@@ -75,20 +76,15 @@ void krp_groups_begin(struct krp_groups *g)
 static int place_of(struct krp_groups *g, const struct krp_run_info *info)
 {
 	char key[KRP_BY_KEY];
-	struct krp_group *v;
-	unsigned int i;
+	size_t i, room = g->nr;
 
 	krp_by_key(g->by, info, key, sizeof(key));
 	for (i = 0; i < g->nr; i++) {
 		if (!strcmp(g->v[i].key, key))
 			return i;
 	}
-	v = reallocarray(g->v, g->nr + 1, sizeof(*v));
-	if (!v)
-		return -1;
-	g->v = v;
-	memset(&v[g->nr], 0, sizeof(*v));
-	strcpy(v[g->nr].key, key);
+	g->v = krp_grow(g->v, &room, g->nr + 1, sizeof(*g->v));
+	strcpy(g->v[g->nr].key, key);
 	return g->nr++;
 }
 
@@ -96,10 +92,8 @@ int krp_groups_add(struct krp_groups *g, const struct krp_run_info *info, bool r
 {
 	int place = place_of(g, info);
 
-	if (place >= 0) {
-		g->v[place].ends++;
-		g->v[place].running += running;
-	}
+	g->v[place].ends++;
+	g->v[place].running += running;
 	return place;
 }
 

@@ -53,7 +53,7 @@ void krp_by_key(enum krp_by by, const struct krp_run_info *info, char *buf, size
 
 /* Begins to count anew: no group has a run. */
 void krp_groups_begin(struct krp_groups *g);
-/* Counts a run in its group, which is made if there is none. The place of it; -1: out of memory. */
+/* Counts a run in its group, which is made if there is none. Returns the place of the group. */
 int krp_groups_add(struct krp_groups *g, const struct krp_run_info *info, bool running);
 /*
  * The order in which groups are shown: sizes by their value, all else by the alphabet, and what is not

@@ -9,10 +9,8 @@
 #include "environment.h"
 #include "tool.h"
 
-/* Of a recording, the most lines between two events. */
-#define LINES_MAX 10000
 /* Runs that have ended and are still shown in the summary. */
-#define KEEP	  1024
+#define KEEP 1024
 static struct krp_environment environment;
 /* By slot: what /proc told of a run when it was shown, since it forgets. */
 static struct krp_run_info *infos;
@@ -366,29 +364,18 @@ static void watch(const struct krp_display *d, uint32_t *over)
 	take_ended(d, over, true);
 }
 
-/* The time of the recording makes the lines. */
+/* The time of the recording makes the lines. The line of the last interval is printed at the end, as live. */
 static void replay(const struct krp_display *d, uint32_t *over)
 {
-	uint64_t interval = krp_tool.opts.interval * 1e9, next = 0, t, due;
 	unsigned long left = krp_tool.opts.count ?: ULONG_MAX;
+	enum krp_step step = KRP_STEP_EVENT;
 
 	krp_recording_last_runs(d->seen->recording);
-	while (left && krp_seen_next(d->seen, &t)) {
-		if (!next) {
-			t_line = t;
-			next = t + interval;
-		}
-		due = interval && t >= next ? (t - next) / interval + 1 : 0;
-		next += due * interval;
-		/* So long nobody records: the time is forged. */
-		if (due > LINES_MAX)
-			due = 1;
-		/* The line of the last interval is printed at the end, as live. */
-		for (; left && due; due--) {
-			if (--left)
-				print(d, false);
-		}
-		if (left && krp_seen_take(d->seen))
+	while (left && step != KRP_STEP_END) {
+		step = krp_seen_step(d->seen, krp_tool.opts.interval * 1e9);
+		if (step == KRP_STEP_TICK && --left)
+			print(d, false);
+		else if (step == KRP_STEP_RUN_END)
 			take_ended(d, over, true);
 	}
 	damage = d->seen->recording->damage;

@@ -290,9 +290,8 @@ void krp_time_rfc3339(char *buf, size_t size)
 	snprintf(buf, size, "%s.%06ld%.3s:%s", date, ts.tv_nsec / 1000, zone, zone + 3);
 }
 
-void krp_time_clock(char *buf, size_t size)
+void krp_time_clock(char *buf, size_t size, time_t now)
 {
-	time_t now = time(NULL);
 	struct tm tm;
 
 	localtime_r(&now, &tm);

@@ -69,9 +69,9 @@ json_object *krp_hist_json(const struct krp_hist *h);
 
 /* The time of the monotonic clock, which the events use, in nanoseconds. */
 uint64_t krp_time_now(void);
-/* The time of day, RFC 3339 with microseconds, and the clock time alone. */
+/* The time of day, RFC 3339 with microseconds, and the clock time alone of a time. */
 void krp_time_rfc3339(char *buf, size_t size);
-void krp_time_clock(char *buf, size_t size);
+void krp_time_clock(char *buf, size_t size, time_t now);
 /*
  * When the first interval ends, which begins now, in seconds of the monotonic clock: about its length later, on
  * a whole second, or on a multiple of its length if that is shorter than a second. So the lines of tools with the

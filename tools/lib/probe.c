@@ -83,33 +83,17 @@ static int load(struct krp_probe *p, const struct krp_want *want)
 	return err;
 }
 
-static int attach_at(struct krp_probe *p, unsigned int nr, struct bpf_program *prog)
+static int attach_one(struct krp_probe *p, struct bpf_program *prog)
 {
-	struct bpf_link *link = bpf_program__attach_raw_tracepoint(prog, krp_event_of(prog));
+	struct bpf_link *link;
 
+	if (p->nr_progs == KRP_MAX_PROGS)
+		return -E2BIG;
+	link = bpf_program__attach_raw_tracepoint(prog, krp_event_of(prog));
 	if (!link)
 		return -errno;
-	p->links[nr] = link;
-	return 0;
-}
-
-static int attach_one(struct krp_probe *p, struct bpf_program *prog, bool later)
-{
-	unsigned int nr = p->nr_progs;
-	int err;
-
-	if (nr == KRP_MAX_PROGS)
-		return -E2BIG;
-	if (later) {
-		p->later = prog;
-		p->nr_later = nr;
-	} else {
-		err = attach_at(p, nr, prog);
-		if (err)
-			return err;
-	}
-	p->prog_fds[nr] = bpf_program__fd(prog);
-	p->nr_progs++;
+	p->prog_fds[p->nr_progs] = bpf_program__fd(prog);
+	p->links[p->nr_progs++] = link;
 	return 0;
 }
 
@@ -117,7 +101,7 @@ static int attach_one(struct krp_probe *p, struct bpf_program *prog, bool later)
  * krping_run_start, where it is wanted, is attached last: if we have seen a run start,
  * we have seen all that came after.
  */
-static int attach_all(struct krp_probe *p, const struct krp_want *want, const char **event)
+static int attach_all(struct krp_probe *p, const char **event)
 {
 	struct bpf_program *prog, *last = NULL;
 	int err;
@@ -130,12 +114,12 @@ static int attach_all(struct krp_probe *p, const struct krp_want *want, const ch
 			last = prog;
 			continue;
 		}
-		err = attach_one(p, prog, want->later && !strcmp(*event, want->later));
+		err = attach_one(p, prog);
 		if (err)
 			return err;
 	}
 	*event = "krping_run_start";
-	return last ? attach_one(p, last, false) : 0;
+	return last ? attach_one(p, last) : 0;
 }
 
 static const char *hint(int err)
@@ -206,28 +190,11 @@ void krp_probe_open(struct krp_probe *p, const struct krp_want *want)
 	err = load(p, want);
 	if (err)
 		krp_probe_die_of_load(err);
-	err = attach_all(p, want, &event);
+	err = attach_all(p, &event);
 	if (err)
 		krp_probe_die_of_attach(event, err);
 	__atomic_store_n(p->listening, 1, __ATOMIC_SEQ_CST);
-	krp_verbose("attached to %u events", p->nr_progs - !!p->later);
-}
-
-void krp_probe_switch(struct krp_probe *p, bool on)
-{
-	struct bpf_link **link = &p->links[p->nr_later];
-	int err;
-
-	if (!p->later || on == !!*link)
-		return;
-	if (on) {
-		err = attach_at(p, p->nr_later, p->later);
-		if (err)
-			krp_probe_die_of_attach(krp_event_of(p->later), err);
-	} else {
-		bpf_link__destroy(*link);
-		*link = NULL;
-	}
+	krp_verbose("attached to %u events", p->nr_progs);
 }
 
 void krp_probe_detach(struct krp_probe *p)

@@ -24,8 +24,6 @@ struct krp_probe {
 	int prog_fds[KRP_MAX_PROGS];
 	unsigned int nr_progs;
 	int counters_fd;
-	struct bpf_program *later; /* with its place in links, where NULL is: not attached */
-	unsigned int nr_later;
 	uint32_t *listening;
 };
 
@@ -38,7 +36,6 @@ struct krp_want {
 	uint32_t runs;			/* room for so many in each hash */
 	uint32_t ring_bytes; /* least size of its ring buffers: a power of two, of whole pages */
 	bool (*event)(const char *event); /* attach to this event? NULL: to all */
-	const char *later; /* load the program of this event, but see krp_probe_switch() */
 };
 
 /* libbpf leaves the variables at these addresses when it loads the programs. */
@@ -66,12 +63,6 @@ void krp_probe_die_of_attach(const char *event, int err) __attribute__((noreturn
  * The skeleton stays the tool's, and is destroyed after krp_probe_close().
  */
 void krp_probe_open(struct krp_probe *p, const struct krp_want *want);
-/*
- * Attaches the program that the tool wanted to attach later, or detaches it: for
- * an event that is frequent, and of use only now and then. Does nothing if that
- * is so already; dies with the cause if it cannot be attached.
- */
-void krp_probe_switch(struct krp_probe *p, bool on);
 /* Stops the events; the counts can still be read. */
 void krp_probe_detach(struct krp_probe *p);
 void krp_probe_close(struct krp_probe *p);

@@ -2,6 +2,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "events.h"
 #include "recording.h"
@@ -283,6 +284,16 @@ void krp_recording_last_runs(struct krp_recording *r)
 	free(copy.chunk);
 	clearerr(r->f);
 	fseeko(r->f, back, SEEK_SET);
+}
+
+double krp_recording_position(const struct krp_recording *r)
+{
+	struct stat st;
+	off_t at = ftello(r->f);
+
+	if (at < 0 || fstat(fileno(r->f), &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return -1;
+	return at < st.st_size ? (double)at / st.st_size : 1;
 }
 
 void krp_recording_close(struct krp_recording *r)

@@ -90,6 +90,8 @@ const struct krp_event_head *krp_recording_next(struct krp_recording *r, size_t 
  * is known of a run is what was known when the recording began.
  */
 void krp_recording_last_runs(struct krp_recording *r);
+/* How much of the file was read, from 0 to 1; negative: its size is not known. */
+double krp_recording_position(const struct krp_recording *r);
 void krp_recording_close(struct krp_recording *r);
 
 #endif /* KRP_LIB_RECORDING_H */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alloc.h"
 #include "events.h"
 #include "seen.h"
 #include "tool.h"
@@ -14,13 +15,14 @@
 /* The arguments of an event. */
 #define ARG(h, event, name) (((const __u64 *)((h) + 1))[KRP_ARG_##event##_##name])
 
-static enum krp_event wanted;
+static const struct krp_seen *wanted;
 
 static bool is_wanted(const char *event)
 {
 	enum krp_event id = krp_event_find(event);
 
-	return id == wanted || id == KRP_EV_run_start || id == KRP_EV_conn || id == KRP_EV_run_end;
+	return id == wanted->event || id == KRP_EV_run_start || id == KRP_EV_conn ||
+	       id == KRP_EV_run_end || (wanted->also && wanted->also(event));
 }
 
 static struct krp_seen_run *new_slot(struct krp_seen *n, uint32_t run)
@@ -210,6 +212,8 @@ static int take_event(void *ctx, void *data, size_t size)
 		take_conn(n, h);
 	else if (h->event == KRP_EV_run_end)
 		take_end(n, h);
+	if (n->other && h->event != n->event)
+		n->other(h);
 	return 0;
 }
 
@@ -222,12 +226,12 @@ static void open_recording(struct krp_seen *n, const char *input, struct krp_run
 		krp_die("%s: %s", input, strerror(errno));
 	if (!krp_is_recording(f))
 		krp_die("%s: no recording of krping-record", input);
-	n->recording = calloc(1, sizeof(*n->recording));
-	if (!n->recording)
-		krp_die("out of memory");
+	n->recording = krp_new(1, sizeof(*n->recording));
 	krp_recording_open(n->recording, f, runs);
 	/* Before the first event is what /proc had when the recording began. */
 	n->pending = krp_recording_next(n->recording, &size);
+	if (n->pending)
+		n->now = n->t_tick = n->pending->t;
 }
 
 void krp_seen_open(struct krp_seen *n, enum krp_event event, const char *input,
@@ -237,14 +241,12 @@ void krp_seen_open(struct krp_seen *n, enum krp_event event, const char *input,
 {
 	uint32_t ring;
 
-	memset(n, 0, sizeof(*n));
-	n->event = wanted = event;
+	wanted = n;
+	n->event = event;
 	n->take = take;
 	n->drop = drop;
 	n->slots = krp_tool.opts.max_runs ?: KRP_MAX_RUNS;
-	n->slot = calloc(n->slots, sizeof(*n->slot));
-	if (!n->slot)
-		krp_die("out of memory");
+	n->slot = krp_new(n->slots, sizeof(*n->slot));
 	if (input) {
 		open_recording(n, input, runs);
 		return;
@@ -278,32 +280,43 @@ void krp_seen_end(struct krp_seen *n)
 		krp_source_end(&n->source);
 }
 
-bool krp_seen_next(struct krp_seen *n, uint64_t *t)
-{
-	size_t size;
+/* If there are more intervals between two events, the time is forged, and one is enough. */
+#define STEPS_MAX 10000
 
-	if (!n->pending)
-		n->pending = krp_recording_next(n->recording, &size);
-	if (n->pending)
-		*t = n->pending->t;
-	return n->pending;
-}
-
-bool krp_seen_take(struct krp_seen *n)
+enum krp_step krp_seen_step(struct krp_seen *n, uint64_t interval_ns)
 {
 	const struct krp_event_head *h = n->pending;
+	uint64_t due;
+	size_t size;
 
+	if (!h)
+		h = n->pending = krp_recording_next(n->recording, &size);
+	if (!h)
+		return KRP_STEP_END;
+	if (interval_ns && since(h->t, n->t_tick) >= interval_ns) {
+		due = (h->t - n->t_tick) / interval_ns;
+		n->t_tick += (due > STEPS_MAX ? due : 1) * interval_ns;
+		n->now = n->t_tick;
+		return KRP_STEP_TICK;
+	}
 	n->pending = NULL;
 	n->own_nonce = n->recording->runs->nonce;
 	if (h->t > n->now)
 		n->now = h->t;
 	take_event(n, (void *)h, 0);
-	return h->event == KRP_EV_run_end;
+	return h->event == KRP_EV_run_end ? KRP_STEP_RUN_END : KRP_STEP_EVENT;
 }
 
 uint64_t krp_seen_now(const struct krp_seen *n)
 {
 	return n->recording ? n->now : krp_time_now();
+}
+
+time_t krp_seen_clock(const struct krp_seen *n)
+{
+	const struct krp_clock *c = n->recording ? &n->recording->clock : NULL;
+
+	return c ? (time_t)((c->real + n->now - c->mono) / 1000000000) : time(NULL);
 }
 
 struct krp_lost krp_seen_lost(const struct krp_seen *n)

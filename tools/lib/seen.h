@@ -9,6 +9,7 @@
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "../../bpf/slot.h"
 #include "environment.h"
@@ -46,6 +47,13 @@ struct krp_seen_run {
 	struct krp_totals missed; /* events that were lost */
 };
 
+enum krp_step {
+	KRP_STEP_EVENT,
+	KRP_STEP_RUN_END, /* an event that ends a run */
+	KRP_STEP_TICK,	  /* an interval is over */
+	KRP_STEP_END,	  /* of the recording */
+};
+
 struct krp_seen {
 	struct krp_source source;	 /* not of a recording */
 	struct krp_recording *recording; /* NULL: live */
@@ -57,16 +65,23 @@ struct krp_seen {
 	uint64_t no_slot;		      /* runs for which there was none */
 	uint32_t no_slot_run;		      /* the last of them */
 	const struct krp_event_head *pending; /* of a recording, and not taken yet */
-	uint64_t now;			      /* of a recording: the time of its last event */
+	uint64_t now;			      /* of a recording: the time of its last event, or interval */
+	uint64_t t_tick;		      /* of a recording: when its last interval ended */
 	uint64_t own_nonce;
 	/* Is called for each event of an iteration, in the order of its run. */
 	void (*take)(struct krp_seen_run *s, const struct krp_rec *rec);
 	/* Is called when a slot is about to be another run's. */
 	void (*drop)(uint32_t slot);
+	/*
+	 * Set before the opening, or NULL: which other events the tool wants, live, and what gets each event but those of
+	 * iterations, of which a recording may have more.
+	 */
+	bool (*also)(const char *event);
+	void (*other)(const struct krp_event_head *h);
 };
 
 /*
- * Live: attaches to the events, or dies with the cause. With input, the name of a recording: krp_seen_next()
+ * Live: attaches to the events, or dies with the cause. With input, the name of a recording: krp_seen_step()
  * reads it. runs becomes what /proc has, or had.
  */
 void krp_seen_open(struct krp_seen *n, enum krp_event event, const char *input,
@@ -78,12 +93,11 @@ void krp_seen_close(struct krp_seen *n);
 void krp_seen_read(struct krp_seen *n);
 /* No more events come: reads the rest. */
 void krp_seen_end(struct krp_seen *n);
-/* Reads the next event of a recording, of the time *t; false: there is none. */
-bool krp_seen_next(struct krp_seen *n, uint64_t *t);
-/* Takes that event. Returns true if it ends a run. */
-bool krp_seen_take(struct krp_seen *n);
-/* The time of the source. */
+/* Goes on in a recording: to its next event, which is taken, or to the end of an interval, which comes before that event. */
+enum krp_step krp_seen_step(struct krp_seen *n, uint64_t interval_ns);
+/* The time of the source, of the monotonic clock and of the one on the wall. */
 uint64_t krp_seen_now(const struct krp_seen *n);
+time_t krp_seen_clock(const struct krp_seen *n);
 struct krp_lost krp_seen_lost(const struct krp_seen *n);
 
 /* The run in a slot, unless it was dropped; NULL: none. */

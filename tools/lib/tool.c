@@ -392,7 +392,7 @@ void krp_show(bool clear)
 	 */
 	if (clear)
 		fputs("\033[H", stdout);
-	krp_time_clock(now, sizeof(now));
+	krp_time_clock(now, sizeof(now), time(NULL));
 	for (line = krp_tool.text_buf; *line; line = end) {
 		end = strchr(line, '\n');
 		if (!end)

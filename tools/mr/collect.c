@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/alloc.h"
 #include "../lib/probe.h"
 #include "../lib/tool.h"
 #include "collect.h"
@@ -32,9 +33,7 @@ static struct account *account_of(uint32_t slot)
 
 	if (acc)
 		return acc;
-	acc = accounts[slot] = calloc(1, sizeof(*acc));
-	if (!acc)
-		krp_die("out of memory");
+	acc = accounts[slot] = krp_new(1, sizeof(*acc));
 	acc->ledger.run.head.late = seen.slot[slot].head.late;
 	return acc;
 }
@@ -95,9 +94,7 @@ struct krp_seen *collect_open(bool events, const char *input, struct krp_runs *r
 					       .runs = seen.slots,
 				       });
 	}
-	accounts = calloc(seen.slots, sizeof(*accounts));
-	if (!accounts)
-		krp_die("out of memory");
+	accounts = krp_new(seen.slots, sizeof(*accounts));
 	return &seen;
 }
 

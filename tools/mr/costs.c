@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/alloc.h"
 #include "../lib/tool.h"
 #include "costs.h"
 
@@ -30,11 +31,8 @@ static void hist_add(struct cost_hist *h, uint64_t bucket, uint64_t n)
 			high = mid;
 	}
 	if (low == h->nr || h->v[low] >> COUNT_BITS != bucket) {
-		if (!(h->nr % ROOM)) {
-			h->v = reallocarray(h->v, h->nr + ROOM, sizeof(*h->v));
-			if (!h->v)
-				krp_die("out of memory");
-		}
+		if (!(h->nr % ROOM))
+			h->v = krp_resize(h->v, h->nr + ROOM, sizeof(*h->v));
 		memmove(h->v + low + 1, h->v + low, (h->nr++ - low) * sizeof(*h->v));
 		h->v[low] = bucket << COUNT_BITS;
 	}
@@ -59,10 +57,7 @@ static struct cost *cost_of(struct costs *c, uint32_t pages)
 		;
 	if (i < c->nr && c->v[i].pages == pages)
 		return &c->v[i];
-	v = realloc(c->v, (c->nr + 1) * sizeof(*v));
-	if (!v)
-		krp_die("out of memory");
-	c->v = v;
+	c->v = v = krp_resize(c->v, c->nr + 1, sizeof(*v));
 	/* The array may have moved, and then all places are wrong. */
 	memset(c->place, 0, sizeof(c->place));
 	memmove(v + i + 1, v + i, (c->nr - i) * sizeof(*v));

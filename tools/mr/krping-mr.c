@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/alloc.h"
 #include "../lib/probe.h"
 #include "../lib/display.h"
 #include "../lib/told.h"
@@ -660,9 +661,7 @@ int main(int argc, char **argv)
 	krp_start();
 	krp_probe_init();
 	display.seen = collect_open(has_mr_ids(), input, &runs);
-	marks = calloc(display.seen->slots, sizeof(*marks));
-	if (!marks)
-		krp_die("out of memory");
+	marks = krp_new(display.seen->slots, sizeof(*marks));
 	if (!input)
 		krp_note("Tracing krping's memory registrations... Ctrl-C to end.");
 

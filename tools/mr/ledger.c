@@ -2,6 +2,7 @@
 #include <search.h>
 #include <stdlib.h>
 
+#include "../lib/alloc.h"
 #include "../lib/tool.h"
 #include "ledger.h"
 
@@ -20,10 +21,10 @@ static struct mr_region *region_of(struct ledger *l, uint32_t id)
 {
 	struct mr_region wanted = { .id = id }, **g = tsearch(&wanted, &l->regions, by_id);
 
-	if (g && *g == &wanted)
-		*g = calloc(1, sizeof(**g));
-	if (!g || !*g)
+	if (!g)
 		krp_die("out of memory");
+	if (*g == &wanted)
+		*g = krp_new(1, sizeof(**g));
 	if ((*g)->state == MR_REGION_UNUSED || (*g)->state == MR_REGION_FREED)
 		mr_region_new(&l->run, *g, id);
 	return *g;

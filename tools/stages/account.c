@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/alloc.h"
 #include "stages.h"
 
 _Static_assert(STG_DIST_ITER == JOIN_OTHER && STG_DIST_NONE == JOIN_NONE,
@@ -89,9 +90,7 @@ static struct account *account_of(uint32_t slot)
 
 	if (acc)
 		return acc;
-	acc = accounts[slot] = calloc(1, sizeof(*acc));
-	if (!acc)
-		krp_die("out of memory");
+	acc = accounts[slot] = krp_new(1, sizeof(*acc));
 	for (i = 0; i < STG_NR_DISTS; i++) {
 		acc->a.dist[i].s.min = UINT64_MAX;
 		acc->a.dist[i].octave = NO_OCTAVE;
@@ -124,9 +123,7 @@ static uint64_t *row_of(struct stg_hists *h, unsigned int dist, unsigned int row
 		return h->bucket + (*nr - 1) * KRP_HIST_SUB;
 	if (h->nr == h->room) {
 		h->room += 64;
-		h->bucket = reallocarray(h->bucket, h->room, ROW_BYTES);
-		if (!h->bucket)
-			krp_die("out of memory");
+		h->bucket = krp_resize(h->bucket, h->room, ROW_BYTES);
 	}
 	*nr = ++h->nr;
 	return memset(h->bucket + (*nr - 1) * KRP_HIST_SUB, 0, ROW_BYTES);
@@ -293,9 +290,7 @@ void account_open(uint64_t slow, const char *input, struct krp_runs *runs)
 {
 	slow_ns = slow;
 	krp_seen_open(&runs_seen, KRP_EV_iter_stages, input, runs, take, forget);
-	accounts = calloc(runs_seen.slots, sizeof(*accounts));
-	if (!accounts)
-		krp_die("out of memory");
+	accounts = krp_new(runs_seen.slots, sizeof(*accounts));
 }
 
 void account_close(void)
@@ -313,9 +308,7 @@ void account_close(void)
 
 void account_pair(uint32_t run, uint32_t peer)
 {
-	pairs = reallocarray(pairs, nr_pairs + 1, sizeof(*pairs));
-	if (!pairs)
-		krp_die("out of memory");
+	pairs = krp_resize(pairs, nr_pairs + 1, sizeof(*pairs));
 	pairs[nr_pairs++] = (struct pair){ run, peer };
 }
 
@@ -350,9 +343,7 @@ static void copy_hists(struct stg_hists *to, const struct stg_hists *from)
 	to->bucket = NULL;
 	if (!to->nr)
 		return;
-	to->bucket = reallocarray(NULL, to->nr, ROW_BYTES);
-	if (!to->bucket)
-		krp_die("out of memory");
+	to->bucket = krp_resize(NULL, to->nr, ROW_BYTES);
 	memcpy(to->bucket, from->bucket, to->nr * ROW_BYTES);
 }
 

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../lib/alloc.h"
 #include "../lib/cpus.h"
 #include "../lib/escape.h"
 #include "../lib/probe.h"
@@ -169,9 +170,7 @@ void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end,
 
 	to->overwritten = 0;
 	to->nr_cpus = r->nr_cpus;
-	to->cpus = calloc(r->nr_cpus, sizeof(*to->cpus));
-	if (!to->cpus)
-		krp_die("out of memory");
+	to->cpus = krp_new(r->nr_cpus, sizeof(*to->cpus));
 	for (c = 0; c < r->nr_cpus; c++) {
 		err = krp_recorded_copy(&to->cpus[c], r->events + (size_t)c * r->size, r->size,
 					__atomic_load_n(&r->cpus[c].head, __ATOMIC_ACQUIRE), t,
@@ -187,9 +186,7 @@ void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end,
 		if (e->v[i].kind == REC_TASK && e->v[i].t >= t_task)
 			return;
 	}
-	e->v = realloc(e->v, (e->nr + 1) * sizeof(*e->v));
-	if (!e->v)
-		krp_die("out of memory");
+	e->v = krp_resize(e->v, e->nr + 1, sizeof(*e->v));
 	e->v[e->nr++] = (struct rec_event){
 		.kind = REC_TASK,
 		.t = t_task,

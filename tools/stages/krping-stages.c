@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/alloc.h"
 #include "../../trace/krping_stages.h"
 #include "../lib/names.h"
 #include "../lib/ask.h"
@@ -499,9 +500,7 @@ static void print_joined(FILE *f, const struct view *left, const struct view *ri
 	/* Where requests are in flight no thread may wait. */
 	if (!left->a.nr_waits && !right->a.nr_waits)
 		return;
-	s = calloc(2, sizeof(*s));
-	if (!s)
-		krp_die("out of memory");
+	s = krp_new(2, sizeof(*s));
 	side_make(&s[0], left, right);
 	side_make(&s[1], right, left);
 	fprintf(f, "\nruns %u and %u are peers: what one did while the other waited\n",

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/alloc.h"
 #include "../lib/hwcnt.h"
 #include "../lib/probe.h"
 #include "../../bpf/slow.h"
@@ -349,9 +350,7 @@ static int take(void *ctx, void *data, size_t size)
 		return 0;
 	if (!make_room(ns))
 		return 0;
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		krp_die("out of memory");
+	s = krp_new(1, sizeof(*s));
 	s->rec = *rec;
 	s->peer = account_peer(slot);
 	s->whole = request ? account_what(slot, rec->word[0]) : STG_DIST_ITER;
@@ -371,9 +370,7 @@ static int take(void *ctx, void *data, size_t size)
 void slow_open(const struct slow_opts *o)
 {
 	opts = o;
-	slows = calloc(SLOW_KEEP, sizeof(*slows));
-	if (!slows)
-		krp_die("out of memory");
+	slows = krp_new(SLOW_KEEP, sizeof(*slows));
 	krp_recorder_open(&recorder);
 }
 

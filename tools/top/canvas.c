@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/alloc.h"
 #include "canvas.h"
 
 static struct krp_cell *at(const struct krp_canvas *c, int y, int x)
@@ -14,21 +14,16 @@ static struct krp_cell *at(const struct krp_canvas *c, int y, int x)
 	return &c->cell[(size_t)y * c->width + x];
 }
 
-int krp_canvas_init(struct krp_canvas *c, int height, int width)
+void krp_canvas_init(struct krp_canvas *c, int height, int width)
 {
 	size_t n, i;
 
 	c->height = height > 0 ? height : 0;
 	c->width = width > 0 ? width : 0;
 	n = (size_t)c->height * c->width;
-	c->cell = calloc(n + 1, sizeof(*c->cell));
-	if (!c->cell) {
-		c->height = 0;
-		return -ENOMEM;
-	}
+	c->cell = krp_new(n, sizeof(*c->cell));
 	for (i = 0; i < n; i++)
 		c->cell[i].ch[0] = ' ';
-	return 0;
 }
 
 void krp_canvas_free(struct krp_canvas *c)

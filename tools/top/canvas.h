@@ -35,8 +35,8 @@ struct krp_canvas {
 	struct krp_cell *cell;
 };
 
-/* Makes the canvas that large, and blank. 0 or -ENOMEM. */
-int krp_canvas_init(struct krp_canvas *c, int height, int width);
+/* Makes the canvas that large, and blank. */
+void krp_canvas_init(struct krp_canvas *c, int height, int width);
 void krp_canvas_free(struct krp_canvas *c);
 
 /*

@@ -281,7 +281,7 @@ void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
 		snprintf(buf, size, "%s", krp_rate(f->inv).s);
 		break;
 	case TOP_ERR:
-		snprintf(buf, size, "%s", krp_count(r->errs.wc_err).s);
+		snprintf(buf, size, "%s", krp_count(r->all.wc_err).s);
 		break;
 	case TOP_STATE:
 		snprintf(buf, size, "%s",
@@ -291,7 +291,7 @@ void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
 		break;
 	case TOP_NAME:
 		/* The process that wrote the command, if the run was given no name. */
-		krp_escape(comm, sizeof(comm), r->st.head.comm, KRP_COMM_LEN);
+		krp_escape(comm, sizeof(comm), r->head.comm, KRP_COMM_LEN);
 		snprintf(buf, size, "%s", krp_run_label(info) ?: or_dash(comm));
 		break;
 	case TOP_PID:
@@ -333,7 +333,7 @@ static double number(const struct top_row *r, enum top_col col)
 	case TOP_INV:
 		return f->inv;
 	case TOP_ERR:
-		return r->errs.wc_err;
+		return r->all.wc_err;
 	case TOP_PID:
 		return r->info.pid;
 	case TOP_SIZE:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* krping-top: shows the runs, live, one line for each. */
-#include <bpf/bpf.h>
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
@@ -11,7 +10,6 @@
 #include "../lib/hwcnt.h"
 #include "../lib/names.h"
 #include "../lib/ask.h"
-#include "../lib/probe.h"
 #include "../lib/split.h"
 #include "../lib/told.h"
 #include "../lib/tool.h"
@@ -19,15 +17,12 @@
 #include "rows.h"
 #include "sums.h"
 #include "view.h"
-#include "krping_top.skel.h"
 
 /* The width of text that is not for a screen: less than 80. */
 #define TEXT_WIDTH 79
 
-static struct krping_top_bpf *skel;
-static struct krp_probe probe;
+static const char *input; /* a recording */
 static struct krp_seen seen;
-static struct top_sums **sums; /* by slot */
 static struct krp_runs runs;
 static struct top_rows rows;
 static struct top_groups groups;
@@ -50,82 +45,69 @@ static bool is_grouped(void)
 	return view.by != KRP_BY_RUN;
 }
 
-static struct top_row *get_row(uint32_t run)
+/* Are its iterations requests? Of krping_iter_phases only those of a disk tell of one. */
+static bool is_disk(const struct krp_seen_run *s)
 {
-	struct top_row *r = top_rows_get(&rows, run);
+	const struct krp_run_info *info;
 
-	if (!r)
-		krp_die("out of memory");
-	return r;
-}
-
-static struct top_sums *sums_of(uint32_t slot)
-{
-	if (!sums[slot])
-		sums[slot] = calloc(1, sizeof(**sums));
-	if (!sums[slot])
-		krp_die("out of memory");
-	return sums[slot];
+	if (!input)
+		return true;
+	if (!s->head.late)
+		return s->head.test == KRPING_TEST_BLOCK;
+	info = krp_runs_find(&runs, s->head.run);
+	return info && !strcmp(info->test, krp_name(&krp_test_names, KRPING_TEST_BLOCK));
 }
 
 static void take(struct krp_seen_run *s, const struct krp_rec *rec)
 {
-	(void)s;
-	top_sums_take(sums_of(rec->slot), rec);
+	struct top_row *r;
+
+	if (krp_tool.opts.run && krp_tool.opts.run != s->head.run)
+		return;
+	r = top_rows_get(&rows, s->head.run);
+	r->known = true;
+	/* A run that has ended, and has left the screen, tells no more. */
+	if (!r->shrunk)
+		top_sums_take(&r->cur, &r->log, rec, r->all.commits + r->cur.commits, is_disk(s));
+}
+
+static void take_other(const struct krp_event_head *h)
+{
+	struct top_row *r;
+
+	if (!h->run || (krp_tool.opts.run && krp_tool.opts.run != h->run))
+		return;
+	r = top_rows_find(&rows, h->run);
+	/* A run that was forgotten does not come back. */
+	if (!r && h->run > rows.forgotten_id)
+		r = top_rows_get(&rows, h->run);
+	if (r)
+		top_sums_rare(&r->cur, &r->log, h);
 }
 
 /* The rows keep what was read of a run. */
 static void drop(uint32_t slot)
 {
-	free(sums[slot]);
-	sums[slot] = NULL;
+	(void)slot;
 }
 
-static struct krp_lost lost_events(void)
+static void take_head(const struct krp_seen_run *s, uint64_t now)
 {
-	return krp_lost_add(krp_seen_lost(&seen), krp_probe_lost(&probe));
-}
+	struct top_row *r = top_rows_get(&rows, s->head.run);
 
-/* Reads what happened to a run beside its iterations; mostly nothing did. */
-static void read_rare(uint32_t run, struct top_rare *rare)
-{
-	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.rare), &run, rare))
-		memset(rare, 0, sizeof(*rare));
-}
-
-static void take_run(const struct krp_seen_run *run, const struct top_sums *sum, uint64_t now)
-{
-	struct top_row *r = get_row(run->head.run);
-	struct top_rare rare;
-	struct top_run st = {
-		.head = run->head,
-		.commits = sum->commits,
-		.aborts = sum->aborts,
-		.cut_ns = sum->cut_ns,
-		.iter = sum->iter,
-		.nr_setup = sum->nr_setup,
-	};
-
-	read_rare(run->head.run, &rare);
-	st.post_err = rare.post_err;
-	st.nr_steps = rare.nr_steps;
-	memcpy(st.phases, sum->phases, sizeof(st.phases));
-	memcpy(st.setup, sum->setup, sizeof(st.setup));
-	memcpy(st.steps, rare.steps, sizeof(st.steps));
-	if (top_row_take(r, &st, &rare.errs, &rare.log, &sum->hist))
-		krp_die("out of memory");
-	if (!r->listed) {
-		krp_told_info(&r->info, &r->st.head);
-		r->info.start_ns = run->head.t_first;
-	}
-	if (st.head.state == KRP_SLOT_ENDED && !r->t_ended)
+	r->head = s->head;
+	r->known = true;
+	if (!r->listed)
+		krp_told_info(&r->info, &r->head);
+	if (input)
+		r->info.iters = s->iter;
+	if (s->head.state == KRP_SLOT_ENDED && !r->t_ended)
 		r->t_ended = now;
 }
 
-/* Takes over what runs do: those that have ended, for the last time, and the others only if "all" is set. */
+/* Takes over how far runs are: those that have ended, for the last time, and the others only if "all" is set. */
 static void take_slots(bool all, uint64_t now)
 {
-	int fd = bpf_map__fd(skel->maps.rare);
 	const struct krp_seen_run *s;
 	uint32_t slot;
 
@@ -138,67 +120,102 @@ static void take_slots(bool all, uint64_t now)
 		if (!s || (!all && s->head.state != KRP_SLOT_ENDED))
 			continue;
 		if (!krp_tool.opts.run || krp_tool.opts.run == s->head.run)
-			take_run(s, sums_of(slot), now);
-		if (s->head.state != KRP_SLOT_ENDED)
-			continue;
-		bpf_map_delete_elem(fd, &s->head.run);
-		krp_seen_drop(&seen, slot);
+			take_head(s, now);
+		if (s->head.state == KRP_SLOT_ENDED)
+			krp_seen_drop(&seen, slot);
 	}
-	if (all)
-		krp_seen_sweep(&seen, &runs, fd);
+}
+
+/*
+ * A recording has a copy of /proc's list, mostly of its end: what a run has done so far is told by its events, and what only
+ * /proc counts is taken to be the same in each iteration.
+ */
+static void recall_info(struct top_row *r, struct krp_run_info *info)
+{
+	uint64_t *const counts[] = { &info->fastreg, &info->localinv, &info->reminv, &info->readinv,
+				     &info->moved_bytes };
+	double share = info->iters ? (double)r->info.iters / info->iters : 0;
+	unsigned int i;
+
+	if (r->head.state != KRP_SLOT_RUNNING)
+		return;
+	for (i = 0; i < sizeof(counts) / sizeof(*counts) && share < 1; i++)
+		*counts[i] *= share;
+	info->iters = r->info.iters;
+	snprintf(info->state, sizeof(info->state), "RUNNING");
+	*info->phase = *info->reason = '\0';
+	info->err = 0;
+	info->phase_start_ns = 0;
+	info->elapsed_ns = krp_seen_now(&seen) - info->start_ns;
+}
+
+/* Takes over what the list of runs says of this run. */
+static void list_run(struct krp_run_info *info, uint64_t now)
+{
+	struct top_row *r = top_rows_find(&rows, info->id);
+
+	if (krp_tool.opts.run && krp_tool.opts.run != info->id)
+		return;
+	/* Of a recording this may be the list of its end: the run is yet to begin, or was over before the recording began. */
+	if (input && (info->start_ns > now || ((!r || !r->known) && krp_run_finished(info))))
+		return;
+	/* Leave out a run that was over before we started. */
+	if (krp_run_finished(info) && info->start_ns + info->elapsed_ns < t_begin)
+		return;
+	if (!krp_filter(info))
+		return;
+	/* A run that was forgotten does not come back. */
+	if (!r && krp_run_finished(info) && info->id <= rows.forgotten_id)
+		return;
+	if (!r)
+		r = top_rows_get(&rows, info->id);
+	if (r->shrunk)
+		return;
+	if (input)
+		recall_info(r, info);
+	top_row_info(r, info, !input ? t_watch : r->head.late ? UINT64_MAX : 0);
+	if (input)
+		return;
+	if (!krp_environment_run(&setting, info))
+		krp_die("out of memory");
+	if (r->head.tid && !krp_run_finished(info) && !krp_environment_has(&setting, info->id))
+		krp_environment_thread(&setting, info->id, r->head.tid);
+	if (krp_run_finished(info) && !r->t_ended)
+		r->t_ended = now;
 }
 
 /*
  * The list of runs comes from /proc, which also has the runs that began before
- * us. It is read after the slots, so that it has all runs that they have.
+ * us. It is read after the events, so that it has all runs that they have.
  */
 static void update(void)
 {
-	const struct krp_run_info *info;
-	uint64_t now = krp_time_now();
+	uint64_t now = krp_seen_now(&seen);
+	struct krp_run_info info;
 	struct top_row *r;
 	size_t i;
 
 	take_slots(true, now);
-	if (krp_runs_read(&runs))
+	if (!input && krp_runs_read(&runs))
 		runs.nr = 0;
 	for (i = 0; i < runs.nr; i++) {
-		info = &runs.v[i];
-		if (krp_tool.opts.run && krp_tool.opts.run != info->id)
-			continue;
-		/* Leave out a run that was over before we started. */
-		if (krp_run_finished(info) && info->start_ns + info->elapsed_ns < t_begin)
-			continue;
-		if (!krp_filter(info))
-			continue;
-		r = top_rows_find(&rows, info->id);
-		/* A run that was forgotten does not come back. */
-		if (!r && krp_run_finished(info) && info->id <= rows.forgotten_id)
-			continue;
-		if (!r)
-			r = get_row(info->id);
-		if (r->shrunk)
-			continue;
-		top_row_info(r, info, t_watch);
-		if (!krp_environment_run(&setting, info))
-			krp_die("out of memory");
-		if (r->st.head.tid && !krp_run_finished(info) &&
-		    !krp_environment_has(&setting, info->id))
-			krp_environment_thread(&setting, info->id, r->st.head.tid);
-		if (krp_run_finished(info) && !r->t_ended)
-			r->t_ended = now;
+		info = runs.v[i];
+		list_run(&info, now);
 	}
 	for (i = rows.nr; i--;) {
 		r = rows.v[i];
 		if (r->listed)
 			continue;
-		if (krp_has_filter())
+		if (krp_has_filter() || !r->known)
 			top_rows_drop(&rows, r);
 		else
 			r->listed = true;
 	}
-	if (rows.nr || !krp_absent(view.absent, sizeof(view.absent)))
-		*view.absent = '\0';
+	*view.absent = '\0';
+	if (input)
+		snprintf(view.absent, sizeof(view.absent), "no run yet in the recording");
+	else if (!rows.nr)
+		krp_absent(view.absent, sizeof(view.absent));
 }
 
 /* The counters of the devices that runs are on. */
@@ -224,29 +241,24 @@ static void next_interval(void)
 	struct top_row *r;
 	size_t i;
 
-	view.now = krp_time_now();
-	snprintf(view.lost, sizeof(view.lost), "%s", krp_lost_text(lost_events()));
-	krp_time_clock(view.clock, sizeof(view.clock));
+	view.now = krp_seen_now(&seen);
+	snprintf(view.lost, sizeof(view.lost), "%s", krp_lost_text(krp_seen_lost(&seen)));
+	krp_time_clock(view.clock, sizeof(view.clock), krp_seen_clock(&seen));
+	view.position = input ? krp_recording_position(seen.recording) : -1;
 	for (i = 0; i < rows.nr; i++) {
 		r = rows.v[i];
 		if (r->shrunk)
 			continue;
 		top_row_interval(r, view.now);
 	}
-	if (top_view_group(&view))
-		krp_die("out of memory");
+	top_view_group(&view);
 	for (i = 0; i < rows.nr; i++) {
 		r = rows.v[i];
 		if (!top_row_visible(r, view.now, view.keep_ns) && r->info.id != view.opened)
 			top_row_shrink(r, rows.keep_hist);
 	}
-	update_ports(view.now);
-}
-
-static void collect(int width)
-{
-	if (top_view_collect(&view, width))
-		krp_die("out of memory");
+	if (!input)
+		update_ports(view.now);
 }
 
 static json_object *row_json(const struct top_row *r, bool final)
@@ -270,18 +282,18 @@ static json_object *row_json(const struct top_row *r, bool final)
 	krp_json_text(o, "state", r->info.state);
 	krp_json_s64(o, "errno", top_row_errno(r));
 	krp_json_text(o, "reason", r->info.reason);
-	krp_json_bool(o, "attached_late", r->known ? r->st.head.late : true);
+	krp_json_bool(o, "attached_late", r->known ? r->head.late : true);
 	krp_json_u64(o, "iters", r->info.iters);
-	krp_json_u64(o, "iters_seen", r->st.commits);
-	krp_json_u64(o, "iters_aborted", r->st.aborts);
-	krp_json_u64(o, "wc_err", r->errs.wc_err);
-	krp_json_u64(o, "wc_flush", r->errs.wc_flush);
+	krp_json_u64(o, "iters_seen", r->all.commits);
+	krp_json_u64(o, "iters_aborted", r->all.aborts);
+	krp_json_u64(o, "wc_err", r->all.wc_err);
+	krp_json_u64(o, "wc_flush", r->all.wc_flush);
 	if (final) {
-		krp_json_sum(o, &r->st.iter, NULL);
-		krp_json_ns(o, "p50_ns", r->st.iter.count ? r->p50 : KRP_NS_UNKNOWN);
-		krp_json_ns(o, "p90_ns", r->st.iter.count ? r->p90 : KRP_NS_UNKNOWN);
-		krp_json_ns(o, "p99_ns", r->st.iter.count ? r->p99 : KRP_NS_UNKNOWN);
-		krp_json_ns(o, "p999_ns", r->st.iter.count ? r->p999 : KRP_NS_UNKNOWN);
+		krp_json_sum(o, &r->all.iter, NULL);
+		krp_json_ns(o, "p50_ns", r->all.iter.count ? r->p50 : KRP_NS_UNKNOWN);
+		krp_json_ns(o, "p90_ns", r->all.iter.count ? r->p90 : KRP_NS_UNKNOWN);
+		krp_json_ns(o, "p99_ns", r->all.iter.count ? r->p99 : KRP_NS_UNKNOWN);
+		krp_json_ns(o, "p999_ns", r->all.iter.count ? r->p999 : KRP_NS_UNKNOWN);
 	} else {
 		krp_json_u64(o, "interval_iters", f->iters);
 		krp_json_rate(o, "iters_per_s", f->rate);
@@ -294,7 +306,7 @@ static json_object *row_json(const struct top_row *r, bool final)
 	}
 	krp_json_u64(o, "fastreg", top_row_reg(r));
 	krp_json_u64(o, "inv", top_row_inv(r));
-	krp_json_u64(o, "post_err", r->st.post_err);
+	krp_json_u64(o, "post_err", r->all.post_err);
 	name = top_row_errno(r) ? strerrorname_np(top_row_errno(r)) : NULL;
 	krp_json_text(o, "errno_name", name ? name : "");
 	krp_split_json(o, &r->info.split);
@@ -324,15 +336,15 @@ static json_object *group_json(const struct top_row *r, bool final)
 
 	krp_group_json(o, &groups.keys, r->info.id - 1);
 	krp_json_u64(o, "end_iters", r->info.iters);
-	krp_json_u64(o, "end_iters_seen", r->st.commits);
-	krp_json_u64(o, "end_iters_aborted", r->st.aborts);
-	krp_json_u64(o, "wc_err", r->errs.wc_err);
-	krp_json_u64(o, "wc_flush", r->errs.wc_flush);
+	krp_json_u64(o, "end_iters_seen", r->all.commits);
+	krp_json_u64(o, "end_iters_aborted", r->all.aborts);
+	krp_json_u64(o, "wc_err", r->all.wc_err);
+	krp_json_u64(o, "wc_flush", r->all.wc_flush);
 	krp_json_u64(o, "fastreg", top_row_reg(r));
 	krp_json_u64(o, "inv", top_row_inv(r));
-	krp_json_u64(o, "post_err", r->st.post_err);
+	krp_json_u64(o, "post_err", r->all.post_err);
 	if (final) {
-		krp_json_sum(o, &r->st.iter, known ? r->hist : NULL);
+		krp_json_sum(o, &r->all.iter, known ? r->all.hist : NULL);
 		return o;
 	}
 	krp_json_u64(o, "interval_end_iters", f->iters);
@@ -365,7 +377,7 @@ static json_object *phases_json(const struct top_row *r, bool final)
 		krp_json_u64(o, "count", f.phase_count[i]);
 		krp_json_u64(o, "sum_ns", f.phase_ns[i]);
 		if (is_total(final))
-			krp_json_u64(o, "max_ns", r->st.phases[i].max);
+			krp_json_u64(o, "max_ns", r->all.phases[i].max);
 		json_object_array_add(a, o);
 	}
 	return a;
@@ -424,7 +436,7 @@ static json_object *list_json(bool final)
 	struct top_row **v = final || is_grouped() ? rows.v : view.shown;
 	size_t i, nr = final || is_grouped() ? rows.nr : view.nr_shown;
 
-	krp_json_lost(o, lost_events());
+	krp_json_lost(o, krp_seen_lost(&seen));
 	krp_json_text(o, "span", span(final));
 	krp_json_u64(o, "runs_dropped", rows.forgotten);
 	for (i = 0; i < nr; i++) {
@@ -438,7 +450,14 @@ static json_object *list_json(bool final)
 	if (is_grouped())
 		groups_json(o, final);
 	json_object_object_add(o, "devices", ports_json(final));
-	krp_environment_add(&setting, o, final);
+	if (!input) {
+		krp_environment_add(&setting, o, final);
+		return o;
+	}
+	krp_json_text(o, "host", seen.recording->host);
+	krp_json_text(o, "kernel", seen.recording->kernel);
+	if (final && seen.recording->damage)
+		krp_json_text(o, "damage", seen.recording->damage);
 	return o;
 }
 
@@ -471,23 +490,6 @@ static int text_width(void)
 	return columns <= 4 * TEXT_WIDTH ? columns - 1 : 4 * TEXT_WIDTH;
 }
 
-/*
- * The text output has no page of a single run, so nobody would read the log
- * that these events fill.
- */
-static bool text_needs(const char *event)
-{
-	static const char *const log[] = { "krping_state", "krping_conn", "krping_cm_event",
-					   "krping_reject", "krping_async_event" };
-	unsigned int i;
-
-	for (i = 0; i < sizeof(log) / sizeof(*log); i++) {
-		if (!strcmp(event, log[i]))
-			return false;
-	}
-	return true;
-}
-
 /* The table as text. */
 static void print_table(void)
 {
@@ -495,20 +497,23 @@ static void print_table(void)
 	struct krp_canvas c;
 	unsigned int running = 0;
 	struct top_row *r;
+	static unsigned int nr_tables;
 	char nothing[96];
 	FILE *f = krp_text();
 	size_t i;
 
 	for (i = 0; i < rows.nr; i++)
 		running += rows.v[i]->listed && !rows.v[i]->t_ended;
-	krp_environment_head(&setting, f, width);
+	if (!input)
+		krp_environment_head(&setting, f, width);
+	else if (!nr_tables++)
+		fprintf(f, "%s\n", view.recorded);
 	fprintf(f, "krping-top %s  %u running  lost events %s\n", view.clock, running, view.lost);
 	if (!rows.nr) {
 		top_view_nothing(&view, nothing, sizeof(nothing));
 		fprintf(f, "%s\n", nothing);
 	}
-	if (krp_canvas_init(&c, view.nr_shown + 1 + room, width))
-		krp_die("out of memory");
+	krp_canvas_init(&c, view.nr_shown + 1 + room, width);
 	if (rows.nr)
 		y = top_draw_head(&c, y, &view.layout, -1);
 	for (i = 0; i < view.nr_shown; i++)
@@ -532,7 +537,7 @@ static void print_table(void)
 static void display(void)
 {
 	next_interval();
-	collect(text_width());
+	top_view_collect(&view, text_width());
 	if (krp_tool.opts.json)
 		krp_json_emit(stdout, list_json(false));
 	else
@@ -543,15 +548,15 @@ static void display(void)
 static void summary_cells(struct krp_table *t, const struct top_row *r, bool known,
 			  const uint64_t percentile[4])
 {
-	const struct krp_sum *s = &r->st.iter;
+	const struct krp_sum *s = &r->all.iter;
 	unsigned int i;
 
-	krp_cell(t, "%s", krp_count(r->st.commits).s);
+	krp_cell(t, "%s", krp_count(r->all.commits).s);
 	krp_cell(t, "%s", s->count ? krp_ns(s->sum / s->count).s : "-");
 	for (i = 0; i < 4; i++)
 		krp_cell(t, "%s", s->count && known ? krp_ns(percentile[i]).s : "-");
 	krp_cell(t, "%s", s->count ? krp_ns(s->max).s : "-");
-	krp_cell(t, "%s", krp_count(r->errs.wc_err).s);
+	krp_cell(t, "%s", krp_count(r->all.wc_err).s);
 }
 
 static void summary_groups(FILE *f)
@@ -571,7 +576,7 @@ static void summary_groups(FILE *f)
 		const struct top_row *r = view.shown[n];
 
 		for (i = 0; i < 4 && !r->part; i++)
-			percentile[i] = krp_hist_percentile(r->hist, &r->st.iter, percents[i]);
+			percentile[i] = krp_hist_percentile(r->all.hist, &r->all.iter, percents[i]);
 		krp_cell(&t, "%s", r->group->key);
 		krp_cell(&t, "%s", krp_count(r->group->ends).s);
 		summary_cells(&t, r, !r->part, percentile);
@@ -594,25 +599,23 @@ static void summary(void)
 	size_t n;
 	FILE *f;
 
-	view.now = krp_time_now();
+	next_interval();
 	view.within = 0;
 	view.max_rows = 0;
 	*view.filter = '\0';
 	/* The sums need the histograms that go. */
 	rows.total = true;
-	if (top_view_group(&view))
-		krp_die("out of memory");
+	top_view_group(&view);
 	for (n = 0; n < rows.nr; n++)
 		top_row_shrink(rows.v[n], false);
-	collect(TEXT_WIDTH);
-	krp_hwcnt_read(&ports, view.now);
+	top_view_collect(&view, TEXT_WIDTH);
 	if (krp_tool.opts.json) {
 		krp_json_emit(stdout, list_json(true));
 		return;
 	}
 	f = krp_text();
 	fprintf(f, "Summary: %zu runs, lost events %s\n", rows.nr + rows.forgotten,
-		krp_lost_text(lost_events()));
+		krp_lost_text(krp_seen_lost(&seen)));
 	if (rows.forgotten)
 		fprintf(f, "%lu runs that ended before the last %u are not listed\n",
 			rows.forgotten, TOP_KEEP);
@@ -656,7 +659,7 @@ static void between(void)
 	if (krp_tool.opts.until_done || krp_tool.opts.run)
 		update();
 	else
-		take_slots(false, krp_time_now());
+		take_slots(false, krp_seen_now(&seen));
 }
 
 static struct termios line_mode;
@@ -689,10 +692,38 @@ static bool has_key(int keys)
 /* For a key, or for much that is to be read. */
 static enum krp_wake wait_for_more(void)
 {
-	enum krp_wake wake = krp_wait_fd(krp_source_fd(&seen.source), INFINITY);
+	enum krp_wake wake;
 
+	if (input)
+		return krp_wait_fd(STDIN_FILENO, INFINITY);
+	wake = krp_wait_fd(krp_source_fd(&seen.source), INFINITY);
 	krp_source_woken(&seen.source);
 	return wake;
+}
+
+/* Goes on in a recording to the end of the interval; false: to the end of the recording. */
+static bool advance(void)
+{
+	enum krp_step step;
+
+	do {
+		step = krp_seen_step(&seen, krp_tool.opts.interval * 1e9);
+		if (step == KRP_STEP_RUN_END)
+			take_slots(false, krp_seen_now(&seen));
+	} while (step != KRP_STEP_TICK && step != KRP_STEP_END);
+	update();
+	return step == KRP_STEP_TICK;
+}
+
+static void replay_text(void)
+{
+	unsigned long left = krp_tool.opts.count;
+	bool more;
+
+	do {
+		more = advance();
+		display();
+	} while (more && --left);
 }
 
 /* keys: where a q comes from that is the end; -1: nowhere. */
@@ -730,9 +761,8 @@ static void draw(void)
 	int height, width;
 
 	top_curses_size(&height, &width);
-	collect(width);
-	if (krp_canvas_init(&c, height, width))
-		krp_die("out of memory");
+	top_view_collect(&view, width);
+	krp_canvas_init(&c, height, width);
 	top_view_draw(&view, &c);
 	top_curses_show(&c);
 	krp_canvas_free(&c);
@@ -741,13 +771,15 @@ static void draw(void)
 /* Returns false if the tool is to end. */
 static bool take_keys(void)
 {
+	struct pollfd terminal = { .fd = STDIN_FILENO };
 	int key;
 
 	while ((key = top_curses_key()) >= 0) {
 		if (!top_view_key(&view, key))
 			return false;
 	}
-	return true;
+	/* What is told without being asked for is that the terminal has gone: there is nobody to go on for. */
+	return poll(&terminal, 1, 0) <= 0;
 }
 
 /* Whose time each ping is costs the pings clock readings, so it is asked for only where it is shown. */
@@ -763,18 +795,24 @@ static void ask_for_split(bool ask)
 	}
 }
 
-/*
- * Every ping of every run pays for the event of transitions while a program is
- * attached to it, so it is attached only while a run that goes on is open.
- */
+/* Only the page of a run shows whose time its pings are. */
 static void follow_opened(void)
 {
 	const struct top_row *r = view.opened ? top_rows_find(&rows, view.opened) : NULL;
-	bool on = r && !r->t_ended;
 
-	skel->bss->open_run = on ? view.opened : 0;
-	krp_probe_switch(&probe, on);
-	ask_for_split(on || split);
+	ask_for_split(split || (r && !r->t_ended));
+}
+
+/* To the end of an interval: of the one that is over, or of the next one of a recording. */
+static void go_on_screen(void)
+{
+	if (view.at_end)
+		return;
+	if (input)
+		view.at_end = !advance();
+	else
+		update();
+	next_interval();
 }
 
 static void watch_screen(void)
@@ -784,8 +822,7 @@ static void watch_screen(void)
 
 	krp_tool.give_back = top_curses_stop;
 	view.unicode = top_curses_unicode();
-	update();
-	next_interval();
+	go_on_screen();
 	draw();
 	while (go_on) {
 		wake = wait_for_more();
@@ -793,20 +830,22 @@ static void watch_screen(void)
 		key = wake == KRP_WAKE_FD || has_key(STDIN_FILENO);
 		if (key && !take_keys())
 			break;
+		if (view.step)
+			go_on_screen();
+		view.step = false;
 		switch (wake) {
 		case KRP_WAKE_FD:
 			between();
 			break;
 		case KRP_WAKE_TICK:
 			if (!view.paused) {
-				update();
-				next_interval();
+				go_on_screen();
 				break;
 			}
 			/* fall through */
 		case KRP_WAKE_POLL:
 			between();
-			go_on = !all_done();
+			go_on = input || !all_done();
 			if (!key)
 				continue;
 			break;
@@ -817,7 +856,8 @@ static void watch_screen(void)
 		if (!go_on)
 			break;
 		draw();
-		follow_opened();
+		if (!input)
+			follow_opened();
 	}
 	top_curses_stop();
 }
@@ -848,16 +888,36 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 			krp_die("--sort: one of %s, not %s", top_sort_words(), arg);
 		view.sort = col;
 		break;
+	case 'I':
+		input = arg;
+		break;
 	case OPT_SPLIT:
 		split = true;
 		break;
 	case OPT_KEEP:
 		view.keep_ns = krp_arg_number("--keep", arg, 0, 86400) * 1000000000ULL;
 		break;
+	case ARGP_KEY_END:
+		if (input && split)
+			krp_die("--split is not for --input");
+		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
+}
+
+static void watch(bool keys, bool screen)
+{
+	if (screen && top_curses_start()) {
+		watch_screen();
+	} else if (input) {
+		replay_text();
+	} else {
+		keys = keys && start_keys();
+		krp_note("Watching krping's runs... %sCtrl-C to end.", keys ? "q or " : "");
+		watch_text(keys ? STDIN_FILENO : -1);
+	}
 }
 
 int main(int argc, char **argv)
@@ -870,18 +930,21 @@ int main(int argc, char **argv)
 		"INTERVAL (1 second), COUNT times or until Ctrl-C; a summary is the end.\n\n"
 		"  krping-top             watch\n"
 		"  krping-top -b 5 12     twelve tables, each 5 seconds, for a log\n"
-		"  krping-top -j -e       JSON, until all runs have ended\n\n"
-		"Exit status: 0, or 1 for a wrong usage or environment.";
+		"  krping-top -j -e       JSON, until all runs have ended\n"
+		"  krping-top -I ping.rec a recording, as if it went on now\n\n"
+		"Exit status: 0, 1 for a wrong usage or environment, or 2 for a damaged recording.";
 	static const struct argp_option own_options[] = {
 		{ "batch", 'b', NULL, 0, "tables, for logs and scripts", 2 },
 		{ "no-clear", 'C', NULL, 0, "the same: no full screen", 2 },
 		{ "rows", 'r', "N", 0, "N runs at most", 2 },
 		{ "sort", 's', "KEY", 0, "by the column KEY (see the manual), as p99 or rate", 2 },
 		{ "split", OPT_SPLIT, NULL, 0, "ask whose time pings are: host or network", 2 },
+		{ "input", 'I', "FILE", 0, "show what krping-record has written", 2 },
 		{ "keep", OPT_KEEP, "SECONDS", 0, "show runs that have ended so long (10)", 2 },
 		{ 0 }
 	};
 	static const struct argp own = { .options = own_options, .parser = parse_own };
+	const char *damage;
 	bool screen, keys;
 
 	krp_tool.opts.interval = 1;
@@ -889,46 +952,40 @@ int main(int argc, char **argv)
 	rows.total = krp_tool.opts.total;
 	view.by = groups.keys.by = krp_tool.opts.by;
 	rows.keep_hist = is_grouped();
-	krp_preflight();
-	krp_check_filter();
+	if (!input) {
+		krp_preflight();
+		krp_check_filter();
+		t_begin = krp_time_now();
+	}
 	keys = !batch && !krp_tool.opts.json && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
 	screen = keys && !no_clear;
-	t_begin = krp_time_now();
 	krp_start();
-	krp_probe_init();
-	skel = krping_top_bpf__open();
-	krp_probe_opened(skel);
-	ask_for_split(split);
-	krp_seen_open(&seen, KRP_EV_iter_phases, NULL, &runs, take, drop);
-	sums = calloc(seen.slots, sizeof(*sums));
-	if (!sums)
-		krp_die("out of memory");
-	krp_probe_open(&probe, &(struct krp_want){
-				       KRP_SKELETON(skel),
-				       .run = krp_tool.opts.run,
-				       .runs = seen.slots,
-				       .event = screen ? NULL : text_needs,
-				       .later = "krping_state",
-			       });
-	if (keys)
-		krp_source_also(&seen.source, STDIN_FILENO);
-	t_watch = krp_time_now();
-	krp_environment_open(&setting, "");
-	if (!screen || !top_curses_start()) {
-		keys = keys && start_keys();
-		krp_note("Watching krping's runs... %sCtrl-C to end.", keys ? "q or " : "");
-		watch_text(keys ? STDIN_FILENO : -1);
+	seen.also = screen ? top_log_event : top_sums_event;
+	seen.other = take_other;
+	if (!input)
+		ask_for_split(split);
+	/* A recording has the stages of phases, which cost a ping more, and not their sums. */
+	krp_seen_open(&seen, input ? KRP_EV_iter_stages : KRP_EV_iter_phases, input, &runs, take,
+		      drop);
+	if (input) {
+		krp_recording_last_runs(seen.recording);
+		snprintf(view.recorded, sizeof(view.recorded), "# recorded on %s, Linux %s",
+			 seen.recording->host, seen.recording->kernel);
 	} else {
-		watch_screen();
+		t_watch = krp_time_now();
+		krp_environment_open(&setting, "");
+		if (keys)
+			krp_source_also(&seen.source, STDIN_FILENO);
 	}
-
-	krp_probe_detach(&probe);
+	watch(keys, screen);
 	krp_seen_end(&seen);
 	update();
 	summary();
+	damage = input ? seen.recording->damage : NULL;
+	/* With -j the last object has reported it. */
+	if (damage && !krp_tool.opts.json)
+		krp_error("%s is damaged: %s", input, damage);
 	krp_environment_close(&setting);
-	krp_probe_close(&probe);
-	krping_top_bpf__destroy(skel);
 	krp_seen_close(&seen);
-	return KRP_EXIT_OK;
+	return damage ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

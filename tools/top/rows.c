@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include <errno.h>
 #include <string.h>
 
+#include "../lib/alloc.h"
 #include "../lib/names.h"
 #include "../lib/split.h"
 #include "rows.h"
@@ -55,8 +55,9 @@ double top_rows_rate(const struct top_rows *rows)
 
 static void free_row(struct top_row *r)
 {
-	free(r->hist);
-	free(r->delta);
+	free(r->all.hist);
+	free(r->prev.hist);
+	free(r->cur.hist);
 	free(r);
 }
 
@@ -90,23 +91,16 @@ static void forget_one(struct top_rows *rows)
 
 struct top_row *top_rows_get(struct top_rows *rows, uint32_t run)
 {
-	struct top_row *r = top_rows_find(rows, run), **v;
+	struct top_row *r = top_rows_find(rows, run);
 	size_t i;
 
 	if (r)
 		return r;
 	if (rows->nr >= TOP_KEEP)
 		forget_one(rows);
-	if (rows->nr == rows->room) {
-		v = realloc(rows->v, (rows->room + 64) * sizeof(*v));
-		if (!v)
-			return NULL;
-		rows->v = v;
-		rows->room += 64;
-	}
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		return NULL;
+	if (rows->nr == rows->room)
+		rows->v = krp_grow(rows->v, &rows->room, rows->room + 64, sizeof(*rows->v));
+	r = krp_new(1, sizeof(*r));
 	r->info.id = run;
 	r->total = rows->total;
 	i = place_of(rows, run);
@@ -124,41 +118,6 @@ void top_rows_free(struct top_rows *rows)
 		free_row(rows->v[i]);
 	free(rows->v);
 	memset(rows, 0, sizeof(*rows));
-}
-
-/* Clears the delta if it is of an interval that is over. */
-static void begin_delta(struct top_row *r)
-{
-	if (r->delta_done && r->delta)
-		memset(r->delta, 0, sizeof(*r->delta));
-	r->delta_done = false;
-}
-
-int top_row_take(struct top_row *r, const struct top_run *st, const struct top_errs *errs,
-		 const struct top_log *log, const struct krp_hist *hist)
-{
-	/* The histogram is large: it is looked at only if something is new in it. */
-	bool more = st->iter.count != r->st.iter.count && !r->shrunk;
-	unsigned int i;
-
-	if (more && !r->hist) {
-		r->hist = calloc(1, sizeof(*r->hist));
-		r->delta = calloc(1, sizeof(*r->delta));
-		if (!r->hist || !r->delta)
-			return -ENOMEM;
-	}
-	begin_delta(r);
-	for (i = 0; more && i < KRP_HIST_BUCKETS; i++) {
-		uint64_t n = hist->bucket[i];
-
-		r->delta->bucket[i] += n - r->hist->bucket[i];
-		r->hist->bucket[i] = n;
-	}
-	r->st = *st;
-	r->errs = *errs;
-	r->log = *log;
-	r->known = true;
-	return 0;
 }
 
 /* Counts that are read while the run goes on may be a little behind those that were read before. */
@@ -204,15 +163,14 @@ void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t
 /* The time in a phase, with the part of it that goes on now. */
 static uint64_t phase_ns(const struct top_row *r, uint32_t phase, uint64_t now)
 {
-	const struct top_run *st = &r->st;
 	uint32_t current = r->phase < KRPING_NR_PHASES ? r->phase : KRPING_NR_PHASES;
-	uint64_t ns = st->phases[phase].sum, t = r->t_phase;
+	uint64_t ns = r->all.phases[phase].sum, t = r->t_phase;
 
-	if (phase != current || !t || st->head.state != KRP_SLOT_RUNNING)
+	if (phase != current || !t || r->head.state != KRP_SLOT_RUNNING)
 		return ns;
 	/* Since /proc was read the iteration may have ended, and be in the sum. */
-	if (t < st->head.t_last)
-		t = st->head.t_last;
+	if (t < r->head.t_last)
+		t = r->head.t_last;
 	return now > t ? ns + now - t : ns;
 }
 
@@ -229,41 +187,37 @@ static void rates(struct top_figures *f, const struct top_row *r, uint64_t reg, 
 	f->in_flight = strcmp(r->info.test, "block") ? -1 : f->ns ? (double)iter_ns / f->ns : 0;
 }
 
-/* A percentile of an interval. Its minimum and maximum are not known, but those of the run are. */
-static uint64_t percentile(const struct top_row *r, unsigned int p)
+/* The latencies of a span of time; 0: there is none. */
+static void latencies(struct top_figures *f, const struct top_sums *s)
 {
-	uint64_t v = krp_hist_percentile(r->delta, NULL, p);
-
-	if (v == KRP_NS_UNKNOWN)
-		return v;
-	if (v > r->st.iter.max)
-		return r->st.iter.max;
-	return v < r->st.iter.min ? r->st.iter.min : v;
+	if (!s->iter.count || !s->hist)
+		return;
+	f->p50 = krp_hist_percentile(s->hist, &s->iter, KRP_P50);
+	f->p99 = krp_hist_percentile(s->hist, &s->iter, KRP_P99);
+	f->max = s->iter.max;
 }
 
 void top_row_interval(struct top_row *r, uint64_t now)
 {
 	struct top_figures *f = &r->last;
 	struct top_mark *m = &r->mark;
-	const struct top_run *st = &r->st;
+	struct top_sums empty = r->prev;
 	unsigned int i;
 	uint64_t v;
 
 	/* A run that we saw begin is measured from its beginning. */
 	if (!m->t)
-		m->t = r->known ? st->head.t_first : now;
-	begin_delta(r);
-	r->delta_done = true;
+		m->t = r->known ? r->head.t_first : now;
+	top_sums_clear(&empty);
+	r->prev = r->cur;
+	r->cur = empty;
+	top_sums_add(&r->all, &r->prev);
 	memset(f, 0, sizeof(*f));
 	f->ns = since(now, m->t);
-	f->iters = since(st->commits, m->commits);
+	f->iters = r->prev.commits;
 	rates(f, r, since(top_row_reg(r), m->fastreg), since(top_row_inv(r), m->inv),
-	      since(top_row_bytes(r), m->bytes), since(st->iter.sum, m->iter_ns));
-	if (f->iters && r->delta) {
-		f->p50 = percentile(r, KRP_P50);
-		f->p99 = percentile(r, KRP_P99);
-		f->max = percentile(r, 10000);
-	}
+	      since(top_row_bytes(r), m->bytes), r->prev.iter.sum);
+	latencies(f, &r->prev);
 	for (i = 0; i < TOP_PHASES; i++) {
 		v = phase_ns(r, i, now);
 		f->phase_ns[i] = since(v, m->phase_ns[i]);
@@ -273,38 +227,31 @@ void top_row_interval(struct top_row *r, uint64_t now)
 		 */
 		if (v > m->phase_ns[i])
 			m->phase_ns[i] = v;
-		f->phase_count[i] = since(st->phases[i].count, m->phase_count[i]);
-		m->phase_count[i] = st->phases[i].count;
+		f->phase_count[i] = r->prev.phases[i].count;
 	}
 	m->t = now;
-	m->commits = st->commits;
 	m->fastreg = top_row_reg(r);
 	m->inv = top_row_inv(r);
 	m->bytes = top_row_bytes(r);
-	m->iter_ns = st->iter.sum;
 	if (r->t_ended || r->total)
 		top_row_whole(r, now, &r->whole);
 }
 
 void top_row_whole(const struct top_row *r, uint64_t now, struct top_figures *f)
 {
-	const struct top_run *st = &r->st;
+	const struct krp_head *head = &r->head;
 	unsigned int i;
 
 	memset(f, 0, sizeof(*f));
 	if (!r->known)
 		return;
-	f->ns = since(st->head.state == KRP_SLOT_ENDED ? st->head.t_last : now, st->head.t_first);
-	f->iters = st->commits;
-	rates(f, r, top_row_reg(r), top_row_inv(r), top_row_bytes(r), st->iter.sum);
-	if (r->hist) {
-		f->p50 = krp_hist_percentile(r->hist, &st->iter, KRP_P50);
-		f->p99 = krp_hist_percentile(r->hist, &st->iter, KRP_P99);
-		f->max = st->iter.max;
-	}
+	f->ns = since(head->state == KRP_SLOT_ENDED ? head->t_last : now, head->t_first);
+	f->iters = r->all.commits;
+	rates(f, r, top_row_reg(r), top_row_inv(r), top_row_bytes(r), r->all.iter.sum);
+	latencies(f, &r->all);
 	for (i = 0; i < TOP_PHASES; i++) {
 		f->phase_ns[i] = phase_ns(r, i, now);
-		f->phase_count[i] = st->phases[i].count;
+		f->phase_count[i] = r->all.phases[i].count;
 	}
 }
 
@@ -315,18 +262,21 @@ const struct top_figures *top_row_figures(const struct top_row *r)
 
 void top_row_shrink(struct top_row *r, bool keep_hist)
 {
-	if (r->shrunk || !r->hist)
+	const struct krp_hist *h = r->all.hist;
+
+	if (r->shrunk || !h)
 		return;
-	r->p50 = krp_hist_percentile(r->hist, &r->st.iter, KRP_P50);
-	r->p90 = krp_hist_percentile(r->hist, &r->st.iter, KRP_P90);
-	r->p99 = krp_hist_percentile(r->hist, &r->st.iter, KRP_P99);
-	r->p999 = krp_hist_percentile(r->hist, &r->st.iter, KRP_P999);
+	r->p50 = krp_hist_percentile(h, &r->all.iter, KRP_P50);
+	r->p90 = krp_hist_percentile(h, &r->all.iter, KRP_P90);
+	r->p99 = krp_hist_percentile(h, &r->all.iter, KRP_P99);
+	r->p999 = krp_hist_percentile(h, &r->all.iter, KRP_P999);
 	if (!keep_hist) {
-		free(r->hist);
-		r->hist = NULL;
+		free(r->all.hist);
+		r->all.hist = NULL;
 	}
-	free(r->delta);
-	r->delta = NULL;
+	free(r->prev.hist);
+	free(r->cur.hist);
+	r->prev.hist = r->cur.hist = NULL;
 	r->shrunk = true;
 }
 
@@ -337,7 +287,7 @@ bool top_row_visible(const struct top_row *r, uint64_t now, uint64_t keep_ns)
 
 int top_row_errno(const struct top_row *r)
 {
-	return r->info.err ? r->info.err : -r->st.head.err;
+	return r->info.err ? r->info.err : -r->head.err;
 }
 
 /* --- groups --- */
@@ -359,45 +309,28 @@ void top_groups_free(struct top_groups *g)
 	memset(g, 0, sizeof(*g));
 }
 
-/* The sum at a place; NULL: out of memory. */
+/* The sum at a place. */
 static struct top_row *sum_at(struct top_groups *g, int place)
 {
-	struct top_row **v, *r;
-
-	if (place < 0)
-		return NULL;
-	if ((unsigned int)place >= g->room) {
-		v = reallocarray(g->v, place + 1, sizeof(*v));
-		if (!v)
-			return NULL;
-		g->v = v;
-		memset(v + g->room, 0, (place + 1 - g->room) * sizeof(*v));
-		g->room = place + 1;
+	if ((size_t)place >= g->room)
+		g->v = krp_grow(g->v, &g->room, place + 1, sizeof(*g->v));
+	if (!g->v[place]) {
+		g->v[place] = krp_new(1, sizeof(**g->v));
+		g->v[place]->info.id = place + 1;
+		g->v[place]->listed = g->v[place]->known = true;
 	}
-	if (g->v[place])
-		return g->v[place];
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		return NULL;
-	r->hist = calloc(1, sizeof(*r->hist));
-	r->delta = calloc(1, sizeof(*r->delta));
-	if (!r->hist || !r->delta) {
-		free_row(r);
-		return NULL;
-	}
-	r->info.id = place + 1;
-	g->v[place] = r;
-	return r;
+	return g->v[place];
 }
 
 static void clear_sum(struct top_row *r)
 {
-	struct top_row empty = { .hist = r->hist, .delta = r->delta, .info.id = r->info.id };
+	struct top_row empty = {
+		.all = r->all, .prev = r->prev, .info.id = r->info.id, .listed = true, .known = true
+	};
 
-	memset(r->hist, 0, sizeof(*r->hist));
-	memset(r->delta, 0, sizeof(*r->delta));
+	top_sums_clear(&empty.all);
+	top_sums_clear(&empty.prev);
 	*r = empty;
-	r->listed = r->known = true;
 }
 
 /* Adds what is counted; rates are made of the sums, since runs have different times. */
@@ -411,8 +344,6 @@ static void add_figures(struct top_figures *to, const struct top_figures *f)
 	to->mb += f->mb * f->ns;
 	to->reg += f->reg * f->ns;
 	to->inv += f->inv * f->ns;
-	if (f->max > to->max)
-		to->max = f->max;
 	for (i = 0; i < TOP_PHASES; i++) {
 		to->phase_ns[i] += f->phase_ns[i];
 		to->phase_count[i] += f->phase_count[i];
@@ -429,62 +360,38 @@ static void end_figures(struct top_figures *f)
 	f->inv /= f->ns;
 }
 
-static void add_state(struct top_run *to, const struct top_run *st)
-{
-	struct top_phase_sum *p;
-	unsigned int i;
-
-	to->commits += st->commits;
-	to->aborts += st->aborts;
-	to->post_err += st->post_err;
-	to->cut_ns += st->cut_ns;
-	krp_by_sum(&to->iter, &st->iter);
-	for (i = 0; i < TOP_PHASES; i++) {
-		p = &to->phases[i];
-		p->count += st->phases[i].count;
-		p->sum += st->phases[i].sum;
-		if (st->phases[i].max > p->max)
-			p->max = st->phases[i].max;
-	}
-}
-
 /* The time from the first to the last that was watched of a run. */
 static void add_window(struct top_row *to, const struct top_row *r, uint64_t now)
 {
-	const struct krp_head *head = &r->st.head;
+	const struct krp_head *head = &r->head;
 	uint64_t end = head->state == KRP_SLOT_ENDED ? head->t_last : now;
 
 	if (!r->known)
 		return;
-	if (!to->st.head.t_first || head->t_first < to->st.head.t_first)
-		to->st.head.t_first = head->t_first;
-	if (end > to->st.head.t_last)
-		to->st.head.t_last = end;
+	if (!to->head.t_first || head->t_first < to->head.t_first)
+		to->head.t_first = head->t_first;
+	if (end > to->head.t_last)
+		to->head.t_last = end;
 }
 
 static void add_row(struct top_row *to, const struct top_row *r, uint64_t now, bool all)
 {
 	struct top_figures whole;
 
-	add_state(&to->st, &r->st);
+	top_sums_add(&to->all, &r->all);
 	add_window(to, r, now);
-	to->errs.wc_err += r->errs.wc_err;
-	to->errs.wc_flush += r->errs.wc_flush;
 	to->info.iters += r->info.iters;
 	to->info.fastreg += top_row_reg(r);
 	to->info.localinv += top_row_inv(r);
-	if (!r->shrunk)
+	if (!r->shrunk) {
+		top_sums_add(&to->prev, &r->prev);
 		add_figures(&to->last, &r->last);
-	if (!r->shrunk && r->delta && r->delta_done && r->last.iters)
-		krp_hist_add(to->delta, r->delta);
+	}
 	if (!all)
 		return;
 	top_row_whole(r, now, &whole);
 	add_figures(&to->whole, &whole);
-	if (r->hist)
-		krp_hist_add(to->hist, r->hist);
-	else
-		to->part |= r->st.iter.count != 0;
+	to->part |= r->all.iter.count && !r->all.hist;
 }
 
 static void end_sum(struct top_row *r, bool all)
@@ -492,31 +399,25 @@ static void end_sum(struct top_row *r, bool all)
 	struct top_figures *f = &r->last;
 
 	end_figures(f);
-	if (f->iters) {
-		f->p50 = percentile(r, KRP_P50);
-		f->p99 = percentile(r, KRP_P99);
-	}
+	latencies(f, &r->prev);
 	if (!all)
 		return;
 	f = &r->whole;
 	/* The runs may have followed each other. */
-	f->ns = since(r->st.head.t_last, r->st.head.t_first);
+	f->ns = since(r->head.t_last, r->head.t_first);
 	end_figures(f);
-	if (f->iters && !r->part) {
-		f->p50 = krp_hist_percentile(r->hist, &r->st.iter, KRP_P50);
-		f->p99 = krp_hist_percentile(r->hist, &r->st.iter, KRP_P99);
-	} else if (f->iters) {
+	latencies(f, &r->all);
+	if (r->part)
 		f->p50 = f->p99 = KRP_NS_UNKNOWN;
-	}
-	f->max = r->st.iter.count ? r->st.iter.max : 0;
+	f->max = r->all.iter.count ? r->all.iter.max : 0;
 }
 
-int top_groups_make(struct top_groups *g, const struct top_rows *rows, uint64_t now,
-		    uint64_t keep_ns, bool all)
+void top_groups_make(struct top_groups *g, const struct top_rows *rows, uint64_t now,
+		     uint64_t keep_ns, bool all)
 {
-	struct top_row *r, *sum;
-	unsigned int n;
-	size_t i;
+	struct top_row *r;
+	size_t i, n;
+	int place;
 
 	krp_groups_begin(&g->keys);
 	for (n = 0; n < g->room; n++) {
@@ -529,13 +430,8 @@ int top_groups_make(struct top_groups *g, const struct top_rows *rows, uint64_t 
 					   (!r->shrunk && r->last.iters));
 		if (!r->counted)
 			continue;
-		n = g->room;
-		sum = sum_at(g, krp_groups_add(&g->keys, &r->info, !r->t_ended));
-		if (!sum)
-			return -ENOMEM;
-		if (g->room > n)
-			clear_sum(sum);
-		add_row(sum, r, now, all);
+		place = krp_groups_add(&g->keys, &r->info, !r->t_ended);
+		add_row(sum_at(g, place), r, now, all);
 	}
 	for (n = 0; n < g->room; n++) {
 		r = g->v[n];
@@ -543,5 +439,4 @@ int top_groups_make(struct top_groups *g, const struct top_rows *rows, uint64_t 
 		r->total = all;
 		end_sum(r, all);
 	}
-	return 0;
 }

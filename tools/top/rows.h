@@ -14,23 +14,7 @@
 #include "../lib/by.h"
 #include "../lib/hist.h"
 #include "../lib/runs.h"
-#include "../../bpf/top.h"
 #include "sums.h"
-
-/* A run, as the kernel side has it: sums of its iterations, and what else happened to it. */
-struct top_run {
-	struct krp_head head;
-	uint64_t commits;
-	uint64_t aborts;
-	uint64_t cut_ns;     /* time in iterations that were cut short */
-	struct krp_sum iter; /* the whole iterations since head.t_first */
-	struct top_phase_sum phases[TOP_PHASES];
-	uint64_t post_err;
-	uint64_t nr_setup; /* as in struct top_sums */
-	struct top_setup_step setup[TOP_SETUP_STEPS];
-	uint64_t nr_steps; /* the number of all steps; the last TOP_STEPS are here */
-	struct top_step steps[TOP_STEPS];
-};
 
 /* The figures of a span of time. */
 struct top_figures {
@@ -43,33 +27,31 @@ struct top_figures {
 	uint64_t phase_count[TOP_PHASES];
 };
 
-/* Counts as they were at the last display. */
+/* Counts that /proc has, and times of phases that go on, as they were at the last display. */
 struct top_mark {
 	uint64_t t; /* when that was; 0: never */
-	uint64_t commits, fastreg, inv, bytes, iter_ns;
+	uint64_t fastreg, inv, bytes;
 	uint64_t phase_ns[TOP_PHASES];
-	uint64_t phase_count[TOP_PHASES];
 };
 
 struct top_row {
 	struct krp_run_info info;
 	struct krp_split split_last; /* of the last interval */
-	struct top_run st;
-	struct top_errs errs;
+	struct krp_head head;	     /* as its events have it */
+	struct top_sums all;	     /* all the time up to the last display */
+	struct top_sums prev;	     /* the last interval */
+	struct top_sums cur;	     /* since the last display */
 	struct top_log log;
-	bool known;		/* the kernel side has it, or had */
-	bool listed;		/* /proc has it, or had, and no filter is against it */
-	bool reported;		/* its cause was printed */
-	uint32_t phase;		/* the phase that it is in, from /proc */
-	uint64_t t_phase;	/* when the phase began; 0: not known */
-	uint64_t t_ended;	/* when we saw its end; 0: it runs */
-	uint64_t fastreg, inv;	/* the counts that /proc had before we attached */
-	uint64_t bytes;		/* the same for the bytes that were moved */
-	struct krp_hist *hist;	/* of the run, as far as it was watched; NULL: empty */
-	struct krp_hist *delta; /* of the last interval, or the one that goes on */
-	bool delta_done;	/* delta is of the last interval */
-	bool total;		/* its line is of all the time, also while it runs */
-	bool shrunk;		/* hist and delta were freed; these are kept: */
+	bool known;	       /* there were events of it */
+	bool listed;	       /* /proc has it, or had, and no filter is against it */
+	bool reported;	       /* its cause was printed */
+	uint32_t phase;	       /* the phase that it is in, from /proc */
+	uint64_t t_phase;      /* when the phase began; 0: not known */
+	uint64_t t_ended;      /* when we saw its end; 0: it runs */
+	uint64_t fastreg, inv; /* the counts that /proc had before we attached */
+	uint64_t bytes;	       /* the same for the bytes that were moved */
+	bool total;	       /* its line is of all the time, also while it runs */
+	bool shrunk;	       /* the histograms were freed; these are kept: */
 	uint64_t p50, p90, p99, p999;
 	struct top_mark mark;
 	struct top_figures last;  /* the last interval */
@@ -99,14 +81,11 @@ struct top_row *top_rows_find(const struct top_rows *rows, uint32_t run);
  * on this host, its iterations are counted once, at the client.
  */
 double top_rows_rate(const struct top_rows *rows);
-/* The row of this run, which is made if there is none. NULL: out of memory. */
+/* The row of this run, which is made if there is none. */
 struct top_row *top_rows_get(struct top_rows *rows, uint32_t run);
 void top_rows_drop(struct top_rows *rows, struct top_row *row);
 void top_rows_free(struct top_rows *rows);
 
-/* Takes over the kernel side's counts of the run, which are copied. 0 or -ENOMEM. */
-int top_row_take(struct top_row *r, const struct top_run *st, const struct top_errs *errs,
-		 const struct top_log *log, const struct krp_hist *hist);
 /* To be called at a display: the interval since the last one is over. */
 void top_row_interval(struct top_row *r, uint64_t now);
 /* The figures of all the time, or of as much as was watched. */
@@ -129,15 +108,15 @@ void top_row_shrink(struct top_row *r, bool keep_hist);
 struct top_groups {
 	struct krp_groups keys;
 	struct top_row **v; /* by the places in keys */
-	unsigned int room;
+	size_t room;
 };
 
 /*
  * Makes the sums of the rows that are listed and visible, and of those that ended in the last interval,
- * whose figures it has; with all of all rows that are listed, of all the time. 0 or -ENOMEM.
+ * whose figures it has; with all of all rows that are listed, of all the time.
  */
-int top_groups_make(struct top_groups *g, const struct top_rows *rows, uint64_t now,
-		    uint64_t keep_ns, bool all);
+void top_groups_make(struct top_groups *g, const struct top_rows *rows, uint64_t now,
+		     uint64_t keep_ns, bool all);
 void top_groups_free(struct top_groups *g);
 
 /* Runs that have ended stay for keep_ns. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The screens of krping-top, and the effect of keys. */
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
+#include "../lib/alloc.h"
 #include "../lib/names.h"
 #include "../lib/out.h"
 #include "../lib/split.h"
@@ -103,7 +103,7 @@ int top_draw_row(struct krp_canvas *c, int y, const struct top_layout *l, const 
 		a = attr;
 		if (l->v[i].col == TOP_STATE && r->t_ended)
 			a |= err ? KRP_RED : KRP_GREEN;
-		else if (l->v[i].col == TOP_ERR && r->errs.wc_err)
+		else if (l->v[i].col == TOP_ERR && r->all.wc_err)
 			a |= KRP_RED | KRP_BOLD;
 		put_cell(c, y, l->v[i].x, l->v[i].width, a, text, l->v[i].col != TOP_STATE);
 	}
@@ -237,7 +237,7 @@ void top_picture(struct krp_canvas *c, int y, int x, int height, int width,
 
 /* --- the list --- */
 
-int top_view_group(struct top_view *v)
+void top_view_group(struct top_view *v)
 {
 	if (v->groups->keys.by != v->by) {
 		/* The ids of groups have another meaning now. */
@@ -245,9 +245,8 @@ int top_view_group(struct top_view *v)
 		v->groups->keys.by = v->by;
 		v->within = 0;
 	}
-	if (v->by == KRP_BY_RUN)
-		return 0;
-	return top_groups_make(v->groups, v->rows, v->now, v->keep_ns, v->rows->total);
+	if (v->by != KRP_BY_RUN)
+		top_groups_make(v->groups, v->rows, v->now, v->keep_ns, v->rows->total);
 }
 
 /* The rows of the list are groups. */
@@ -301,36 +300,26 @@ static size_t collect_runs(struct top_view *v)
 	return n;
 }
 
-int top_view_collect(struct top_view *v, int width)
+void top_view_collect(struct top_view *v, int width)
 {
-	bool groups = shows_groups(v);
-	size_t n = groups ? v->groups->room : v->rows->nr;
-	struct top_row **shown;
+	bool groups;
+	size_t n;
 
 	/* A key has chosen another way to sum up. */
-	if (v->groups->keys.by != v->by) {
-		if (top_view_group(v))
-			return -ENOMEM;
-		groups = shows_groups(v);
-		n = groups ? v->groups->room : v->rows->nr;
-	}
+	if (v->groups->keys.by != v->by)
+		top_view_group(v);
+	groups = shows_groups(v);
 	if (groups)
 		top_group_layout(&v->layout, width);
 	else
 		top_layout(&v->layout, width);
-	if (v->room_shown < n) {
-		shown = realloc(v->shown, n * sizeof(*shown));
-		if (!shown)
-			return -ENOMEM;
-		v->shown = shown;
-		v->room_shown = n;
-	}
+	v->shown = krp_grow(v->shown, &v->room_shown, groups ? v->groups->room : v->rows->nr,
+			    sizeof(*v->shown));
 	n = groups ? collect_groups(v) : collect_runs(v);
 	v->shown_dropped = v->rows->dropped;
 	v->shown_width = width;
 	top_sort(v->shown, n, sort_column(v), v->reverse, groups ? &v->groups->keys : NULL);
 	v->nr_shown = v->max_rows && v->max_rows < n ? v->max_rows : n;
-	return 0;
 }
 
 void top_view_free(struct top_view *v)
@@ -370,9 +359,23 @@ static void draw_title(struct top_view *v, struct krp_canvas *c, const char *wha
 		x = krp_canvas_printf(c, 0, x + 2, KRP_BOLD | KRP_RED, "lost events %s", v->lost);
 	else
 		x = krp_canvas_text(c, 0, x + 2, KRP_BOLD, "lost events 0");
-	if (v->paused)
+	if (v->paused || v->at_end)
 		krp_canvas_text(c, 0, x + 2 < c->width - 6 ? x + 2 : c->width - 6,
-				KRP_REVERSE | KRP_BOLD, "PAUSED");
+				KRP_REVERSE | KRP_BOLD, v->at_end ? "END" : "PAUSED");
+}
+
+/* Where a recording is. */
+#define POSITION_WIDTH 20
+static void put_position(const struct top_view *v, struct krp_canvas *c, int y)
+{
+	int x = c->width - POSITION_WIDTH - 8, done = v->position * POSITION_WIDTH + 0.5, i;
+
+	if (v->position < 0)
+		return;
+	krp_canvas_printf(c, y, x, KRP_BOLD, " [%*s] %3.0f%%", POSITION_WIDTH, "",
+			  v->position * 100);
+	for (i = 0; i < done; i++)
+		krp_canvas_put(c, y, x + 2 + i, KRP_BOLD, "=");
 }
 
 /* Returns the line below. */
@@ -380,6 +383,11 @@ static int draw_setting(const struct top_view *v, struct krp_canvas *c, int y)
 {
 	char text[KRP_ENVIRONMENT_TEXT];
 
+	if (*v->recorded) {
+		krp_canvas_text(c, y, 0, KRP_PLAIN, v->recorded);
+		put_position(v, c, y);
+		return y + 1;
+	}
 	krp_environment_text(v->setting, text, sizeof(text), c->width);
 	krp_canvas_text(c, y, 0, KRP_PLAIN, text);
 	return y + 1;
@@ -467,14 +475,13 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 	if (height >= 12 && top_layout_find(&v->layout, TOP_BAR) >= 0)
 		put_legend(c, --bottom, 0);
 	room = height < 12 ? 1 : height / 6;
-	if (!krp_canvas_init(&part, room, c->width)) {
-		lines = top_draw_ports(&part, 0, room, v->ports);
-		bottom -= lines;
-		for (i = 0; i < lines; i++)
-			memcpy(&c->cell[(bottom + i) * c->width], &part.cell[i * c->width],
-			       c->width * sizeof(*c->cell));
-		krp_canvas_free(&part);
-	}
+	krp_canvas_init(&part, room, c->width);
+	lines = top_draw_ports(&part, 0, room, v->ports);
+	bottom -= lines;
+	for (i = 0; i < lines; i++)
+		memcpy(&c->cell[(bottom + i) * c->width], &part.cell[i * c->width],
+		       c->width * sizeof(*c->cell));
+	krp_canvas_free(&part);
 	room = height / 8;
 	for (n = shows_groups(v) ? 0 : v->nr_shown; n-- && room && bottom > 4;) {
 		if (!v->shown[n]->t_ended || !top_row_errno(v->shown[n]))
@@ -536,7 +543,7 @@ static void one_line(struct one *o, int attr, const char *fmt, ...)
 static void one_head(struct one *o)
 {
 	const struct krp_run_info *i = &o->r->info;
-	const struct top_run *st = &o->r->st;
+	const struct top_sums *all = &o->r->all;
 	char peer_run[32] = "", of[32] = "", cut[48] = "", flight[48] = "",
 	     name[KRPING_DEV_NAME_MAX] = "", cause[256];
 	/* When the module wrote the line: what this tool does after that is not the phase's. */
@@ -561,18 +568,18 @@ static void one_head(struct one *o)
 	}
 	if (i->count)
 		snprintf(of, sizeof(of), " of %" PRIu64, i->count);
-	if (st->aborts)
-		snprintf(cut, sizeof(cut), ", %s cut short", krp_count(st->aborts).s);
+	if (all->aborts)
+		snprintf(cut, sizeof(cut), ", %s cut short", krp_count(all->aborts).s);
 	if (o->f.in_flight >= 0)
 		snprintf(flight, sizeof(flight), "  %s in flight", krp_rate(o->f.in_flight).s);
 	one_line(o, KRP_PLAIN, "%" PRIu64 "%s iterations%s%s  %s/s  %s MB/s%s", i->iters, of, cut,
-		 o->r->known && st->head.late ? ", watched from the middle" : "",
+		 o->r->known && o->r->head.late ? ", watched from the middle" : "",
 		 krp_rate(o->f.rate).s, krp_rate(o->f.mb).s, flight);
 }
 
 static const struct krp_hist *one_hist(const struct one *o)
 {
-	return o->v->interval_only ? o->r->delta : o->r->hist;
+	return o->v->interval_only ? o->r->prev.hist : o->r->all.hist;
 }
 
 static const char *picture_head(const struct top_row *r)
@@ -584,26 +591,17 @@ static const char *picture_head(const struct top_row *r)
 static void one_latency(struct one *o)
 {
 	const struct krp_hist *h = one_hist(o);
-	const struct krp_sum *s = &o->r->st.iter;
+	const struct krp_sum *s = o->v->interval_only ? &o->r->prev.iter : &o->r->all.iter;
 	const char *word = krp_run_time_word(&o->r->info);
 
-	if (!h || !krp_hist_total(h)) {
+	if (!h || !s->count) {
 		one_line(o, KRP_PLAIN, "no iteration %s",
 			 o->v->interval_only ? "in the last interval" :
 					       "was watched from its beginning to its end");
 		return;
 	}
-	if (o->v->interval_only) {
-		one_line(o, KRP_PLAIN, "%s p50 %s p90 %s p99 %s p99.9 %s max %s", word,
-			 krp_ns(krp_hist_percentile(h, NULL, KRP_P50)).s,
-			 krp_ns(krp_hist_percentile(h, NULL, KRP_P90)).s,
-			 krp_ns(krp_hist_percentile(h, NULL, KRP_P99)).s,
-			 krp_ns(krp_hist_percentile(h, NULL, KRP_P999)).s, krp_ns(o->f.max).s);
-		return;
-	}
 	one_line(o, KRP_PLAIN, "%s mean %s p50 %s p90 %s p99 %s p99.9 %s max %s", word,
-		 krp_ns(s->sum / (s->count ? s->count : 1)).s,
-		 krp_ns(krp_hist_percentile(h, s, KRP_P50)).s,
+		 krp_ns(s->sum / s->count).s, krp_ns(krp_hist_percentile(h, s, KRP_P50)).s,
 		 krp_ns(krp_hist_percentile(h, s, KRP_P90)).s,
 		 krp_ns(krp_hist_percentile(h, s, KRP_P99)).s,
 		 krp_ns(krp_hist_percentile(h, s, KRP_P999)).s, krp_ns(s->max).s);
@@ -638,7 +636,7 @@ static void phase_line(struct one *o, int y, int attr, const char *const *cells)
 /* Returns how many lines it has. */
 static int one_phases(struct one *o)
 {
-	const struct top_run *st = &o->r->st;
+	const struct top_sums *all = &o->r->all, *span = o->v->interval_only ? &o->r->prev : all;
 	const char *cells[COUNT(phase_cols)];
 	struct krp_num num[3];
 	char name[32], share[16];
@@ -668,29 +666,29 @@ static int one_phases(struct one *o)
 		 * present turn of a phase that goes on.
 		 */
 		if (!o->v->interval_only && count)
-			ns = st->phases[i].sum;
+			ns = all->phases[i].sum;
 		num[1] = krp_ns(count ? ns / count : 0);
-		num[2] = krp_ns(st->phases[i].max);
+		num[2] = krp_ns(span->phases[i].max);
 		snprintf(share, sizeof(share), "%.2f",
 			 total ? o->f.phase_ns[i] * 100.0 / total : 0);
 		cells[0] = name;
 		cells[1] = num[0].s;
 		cells[2] = count ? num[1].s : "-";
-		cells[3] = o->v->interval_only || !st->phases[i].count ? "-" : num[2].s;
+		cells[3] = count ? num[2].s : "-";
 		cells[4] = share;
 		attr = top_class_colour(top_phase_class(i));
 		phase_line(o, y++, current ? attr | KRP_BOLD : attr, cells);
 	}
-	if (!o->v->interval_only && st->cut_ns)
+	if (!o->v->interval_only && all->cut_ns)
 		krp_canvas_printf(o->c, y++, 1, KRP_PLAIN, "cut short: %s in all",
-				  krp_ns(st->cut_ns).s);
+				  krp_ns(all->cut_ns).s);
 	return y - o->y;
 }
 
 static void one_requests(struct one *o)
 {
 	const struct krp_run_info *i = &o->r->info;
-	const struct top_run *st = &o->r->st;
+	const struct top_sums *all = &o->r->all;
 
 	one_line(o, KRP_PLAIN, "requests       SEND %s  RECV %s  READ %s  WRITE %s",
 		 krp_count(i->send_msgs).s, krp_count(i->recv_msgs).s, krp_count(i->read_msgs).s,
@@ -699,10 +697,9 @@ static void one_requests(struct one *o)
 		 "registrations  REG_MR %s  LOCAL_INV %s  by READs %s  by the peer %s",
 		 krp_count(i->fastreg).s, krp_count(i->localinv).s, krp_count(i->readinv).s,
 		 krp_count(i->reminv).s);
-	one_line(o, o->r->errs.wc_err || st->post_err ? KRP_RED | KRP_BOLD : KRP_PLAIN,
+	one_line(o, all->wc_err || all->post_err ? KRP_RED | KRP_BOLD : KRP_PLAIN,
 		 "errors         failed %s  flushed %s  refused by the verbs call %s",
-		 krp_count(o->r->errs.wc_err).s, krp_count(o->r->errs.wc_flush).s,
-		 krp_count(st->post_err).s);
+		 krp_count(all->wc_err).s, krp_count(all->wc_flush).s, krp_count(all->post_err).s);
 	if (i->rejects)
 		one_line(o, KRP_PLAIN, "clients that were refused: %u", i->rejects);
 }
@@ -716,7 +713,7 @@ static const char *errno_name(int err)
 
 /*
  * The state of a run that was connected and left its iterations: those of rping
- * have states of their own, which are not watched unless the run is open.
+ * have states of their own, which are not watched.
  */
 static const char *connected_name(const struct top_row *r)
 {
@@ -802,16 +799,11 @@ static const char *last_state(const struct top_row *r)
 	unsigned int i;
 	uint64_t t = 0;
 
-	if (r->info.iters || r->st.commits || r->st.aborts)
+	if (r->info.iters || r->all.commits || r->all.aborts)
 		return connected_name(r);
-	for (i = 0; i < TOP_SETUP_STEPS && i < r->st.nr_setup; i++)
-		if (r->st.setup[i].t > t) {
-			t = r->st.setup[i].t;
-			state = r->st.setup[i].state;
-		}
-	for (i = 0; i < TOP_LOG; i++) {
+	for (i = 0; i < TOP_LOG && i < r->log.nr; i++) {
 		e = &r->log.entry[i];
-		if (e->nr && e->kind == TOP_LOG_STATE && e->t > t) {
+		if (e->kind == TOP_LOG_STATE && e->t > t) {
 			t = e->t;
 			state = e->a;
 		}
@@ -819,13 +811,13 @@ static const char *last_state(const struct top_row *r)
 	if (t)
 		return state == KRPING_STATE_CONNECTED ? connected_name(r) :
 							 krp_name(&krp_state_names, state);
-	return r->st.head.late ? "?" : krp_name(&krp_state_names, KRPING_STATE_IDLE);
+	return r->head.late ? "?" : krp_name(&krp_state_names, KRPING_STATE_IDLE);
 }
 
-/* The first and the last transition, which the kernel side keeps with the run: how many. */
+/* The first and the last transition, which are not in the log: how many. */
 static unsigned int life_events(const struct top_row *r, struct event *ev)
 {
-	const struct krp_head *head = &r->st.head;
+	const struct krp_head *head = &r->head;
 	unsigned int n = 0;
 
 	if (r->known && !head->late) {
@@ -848,43 +840,22 @@ static unsigned int life_events(const struct top_row *r, struct event *ev)
 static void one_events(struct one *o)
 {
 	const struct top_log *log = &o->r->log;
-	const struct top_run *st = &o->r->st;
-	struct event ev[2 + TOP_SETUP_STEPS + TOP_LOG + TOP_STEPS];
-	uint64_t t0, gone = log->nr;
+	struct event ev[2 + TOP_LOG];
 	unsigned int i, n;
+	uint64_t t0;
 
-	t0 = o->r->info.start_ns ? o->r->info.start_ns : st->head.t_first;
+	t0 = o->r->info.start_ns ? o->r->info.start_ns : o->r->head.t_first;
 	n = life_events(o->r, ev);
-	for (i = 0; i < TOP_SETUP_STEPS && i < st->nr_setup; i++) {
-		ev[n].t = st->setup[i].t;
-		state_text(o->r, st->setup[i].state, st->setup[i].again, ev[n].text,
-			   sizeof(ev[n].text));
-		n++;
-	}
-	for (i = 0; i < TOP_LOG; i++) {
-		/* An entry that is just being written is left for the next time. */
-		if (!log->entry[i].nr)
-			continue;
+	for (i = 0; i < TOP_LOG && i < log->nr; i++) {
 		ev[n].t = log->entry[i].t;
 		entry_text(o->r, &log->entry[i], ev[n].text, sizeof(ev[n].text));
-		n++;
-		gone--;
-	}
-	for (i = 0; i < TOP_STEPS && i < st->nr_steps; i++) {
-		ev[n].t = st->steps[i].t;
-		snprintf(ev[n].text, sizeof(ev[n].text), "state  %s -> %s",
-			 krp_name(&krp_state_names, st->steps[i].from),
-			 krp_name(&krp_state_names, st->steps[i].to));
 		n++;
 	}
 	qsort(ev, n, sizeof(*ev), cmp_event);
 	krp_canvas_attr(o->c, o->y, 0, o->c->width, KRP_REVERSE);
 	one_line(o, KRP_REVERSE,
 		 "LAST EVENTS, and when in the run; earlier ones that were not kept: %s",
-		 krp_count(gone +
-			   (st->nr_setup > TOP_SETUP_STEPS ? st->nr_setup - TOP_SETUP_STEPS : 0) +
-			   (st->nr_steps > TOP_STEPS ? st->nr_steps - TOP_STEPS : 0))
-			 .s);
+		 krp_count(log->nr - i).s);
 	for (i = 0; i < n; i++)
 		one_line(o, KRP_PLAIN, "%13.6fs  %s", ev[i].t > t0 ? (ev[i].t - t0) / 1e9 : 0,
 			 ev[i].text);
@@ -972,6 +943,7 @@ static const char *const help[] = {
 	"5 9 X      by P50, P99, MAX                 E S    by ERR, STATE",
 	"b          sum runs by dev, peer, role, test, size; Enter: runs of a group",
 	"p Space    pause                            q      quit",
+	".          of a recording: the next interval, and pause",
 	"t          in a run: the last interval, or all its time",
 	"",
 	"ITER/S MB/S P50 P99 QD MAX REG/S INV/S are of the last interval, of a run",
@@ -1199,8 +1171,8 @@ static void list_key(struct top_view *v, int key)
 bool top_view_key(struct top_view *v, int key)
 {
 	/* A row that is shown may have been forgotten since. */
-	if (v->shown_dropped != v->rows->dropped && top_view_collect(v, v->shown_width))
-		v->nr_shown = 0;
+	if (v->shown_dropped != v->rows->dropped)
+		top_view_collect(v, v->shown_width);
 	if (v->screen == TOP_LIST && v->typing) {
 		type_key(v, key);
 		return true;
@@ -1222,6 +1194,9 @@ bool top_view_key(struct top_view *v, int key)
 	case 'p':
 	case ' ':
 		v->paused = !v->paused;
+		return true;
+	case '.':
+		v->step = v->paused = *v->recorded;
 		return true;
 	}
 	if (v->screen == TOP_LIST) {

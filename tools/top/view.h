@@ -139,8 +139,11 @@ struct top_view {
 	struct top_groups *groups;
 	uint64_t now, keep_ns;
 	char lost[24]; /* lost events; "-" if it is unknown */
-	double interval;
 	char clock[16];
+	/* Of a recording: where it is from, how much of it was shown, from 0 to 1, or negative, and that it is over. */
+	char recorded[160];
+	double position;
+	bool at_end;
 	/* What the user asked for. */
 	bool unicode;
 	enum top_screen screen, below_help;
@@ -149,6 +152,7 @@ struct top_view {
 	char filter[64];
 	unsigned int max_rows; /* 0: all */
 	char absent[96];       /* what is awaited and not there yet; "": nothing */
+	bool step;	       /* of a recording: the next interval is wanted */
 	enum krp_by by;	       /* the list is of groups; KRP_BY_RUN: of runs */
 	uint32_t within;       /* the list is of the runs of this group, by its id; 0: it is not */
 	uint32_t selected;     /* a run, or a group by its id */
@@ -167,10 +171,10 @@ struct top_view {
 
 /* What to say as long as there is no run to show. */
 void top_view_nothing(const struct top_view *v, char *text, size_t size);
-/* Makes the groups for the last interval, or for another key. 0 or -ENOMEM. */
-int top_view_group(struct top_view *v);
-/* The rows that are shown, in order: for a screen of that width. 0 or -ENOMEM. */
-int top_view_collect(struct top_view *v, int width);
+/* Makes the groups for the last interval, or for another key. */
+void top_view_group(struct top_view *v);
+/* The rows that are shown, in order: for a screen of that width. */
+void top_view_collect(struct top_view *v, int width);
 void top_view_free(struct top_view *v);
 /* Draws all of the screen; call top_view_collect() before it. */
 void top_view_draw(struct top_view *v, struct krp_canvas *c);
