@@ -36,15 +36,6 @@ struct krp_lost krp_source_lost(const struct krp_source *s)
 	return (struct krp_lost){ 0 };
 }
 
-bool krp_environment_has(const struct krp_environment *e, uint32_t run)
-{
-	return true;
-}
-
-void krp_environment_thread(struct krp_environment *e, uint32_t run, uint32_t tid)
-{
-}
-
 bool krp_has_filter(void)
 {
 	return false;
@@ -111,6 +102,8 @@ static void read_events(const char *name)
 {
 	struct krp_runs runs = { 0 };
 	const struct krp_event_head *h;
+	struct krp_environment environment = { 0 };
+	char text[KRP_ENVIRONMENT_TEXT];
 	struct krp_recording r;
 	FILE *f = fopen(name, "re");
 	size_t size;
@@ -121,8 +114,9 @@ static void read_events(const char *name)
 		print(h, size);
 	CHECK(r.whole != !!r.damage);
 	krp_recording_last_runs(&r);
-	CHECK_TEXT(r.host, sizeof(r.host));
-	CHECK_TEXT(r.kernel, sizeof(r.kernel));
+	environment.recorded = r.about;
+	krp_environment_text(&environment, text, sizeof(text), 79);
+	CHECK_TEXT(text, sizeof(text));
 	krp_recording_close(&r);
 	krp_runs_free(&runs);
 }

@@ -7,8 +7,8 @@
 . "$(dirname "$0")/lib.sh"
 
 REC=$T/all.rec
-# The last object of a tool's output, without what is of the moment and the machine.
-said() { jq -s '.[-1] | del(.time, .interval_ns, .setting, .host, .kernel, .devices)' "$1"; }
+# The last object of a tool's output, without what is of the moment, and what a recording says beside that.
+said() { jq -s '.[-1] | del(.time, .interval_ns, .setting.host, .setting.version, .devices)' "$1"; }
 
 # --- the same runs, live and recorded ---
 background krping-stages krping-stages -j
@@ -37,7 +37,7 @@ is "$(krping-stages -j -I "$REC" 0.1 2 | jq -c .final | tr '\n' ' ')" 'false fal
 krping-top -j -I "$REC" 0.1 >"$T/lines.top"
 is "$(jq -s '[.[:-1][].runs[].interval_iters] | add' "$T/lines.top")" "$(jq -s '[.[-1].runs[].iters] | add' "$T/lines.top")" \
 	"so have those of krping-top"
-is "$(krping-stages -I "$REC" | head -n 1)" "# recorded on $(uname -n), Linux $(uname -r)" "a replay says where it was recorded"
+like "$(krping-stages -I "$REC" | head -n 1)" "^# ${PROVIDER}0/1 .* $(uname -r) .* on $(uname -n)\$" "a replay says where it was recorded"
 krping-trace -j -I "$REC" -E iter_stages >"$T/events"
 is "$(jq -s 'map(select(.flags == "commit")) | length' "$T/events")" "$(jq -s '[.[-1].runs[].iteration.count] | add' "$T/lines")" \
 	"krping-trace reads the iterations, too"

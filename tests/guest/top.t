@@ -311,7 +311,7 @@ CLI=$LINE
 interrupt server
 tool_ends "krping-record" krping-record INT
 terminal krping-top -I "$T/rec" 0.1
-sees "a recording is shown to its end" '  END$' "^# recorded on $(uname -n), Linux $(uname -r) .*\[={20}\] 100%" "^ *$(field id "$CLI") client .* DONE"
+sees "a recording is shown to its end" '  END$' "^# $LINK/1 .* \[={20}\] 100%" "^ *$(field id "$CLI") client .* DONE"
 keys q
 sees "and summed up" 'Summary: 3 runs' 'ended with 0'
 terminal krping-top -I "$T/rec" 0.1

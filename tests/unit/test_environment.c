@@ -87,6 +87,24 @@ TEST(runs)
 			    "# rxe0/1 rdma_rxe, siw0/1 siw, ib0/2 mlx5_core, new0/1  6.1~");
 }
 
+/* What a recording has is said as it was said live; it may also be anything. */
+TEST(recorded)
+{
+	char want[256];
+
+	run(3, "rxe0", 1);
+	snprintf(want, sizeof(want), "%s  on h", text_of(200));
+	s.recorded = krp_environment_json(&s);
+	json_object_object_add(s.recorded, "host", json_object_new_string("h"));
+	assert_string_equal(text_of(200), want);
+	json_object_put(s.recorded);
+	s.recorded = json_tokener_parse(
+		"{\"devices\":[7,null,{\"dev\":[1]}],\"kernel\":\"\\u001b[2J\",\"thread_cpus\":{}}");
+	assert_string_equal(text_of(200), "# /, /, [ 1 ]/  \\x1b[2J  threads { } of ");
+	json_object_put(s.recorded);
+	s.recorded = NULL;
+}
+
 /* Printed once, and again when it is another. */
 TEST(head)
 {

@@ -242,12 +242,7 @@ static json_object *json_of(const struct krp_display *d, const struct krp_shown 
 	if (damage)
 		krp_json_text(o, "damage", damage);
 	d->json(o, s);
-	if (!d->seen->recording) {
-		krp_environment_add(&environment, o, s->final);
-		return o;
-	}
-	krp_json_text(o, "host", d->seen->recording->host);
-	krp_json_text(o, "kernel", d->seen->recording->kernel);
+	krp_environment_add(&environment, o, s->final);
 	return o;
 }
 
@@ -265,16 +260,14 @@ static void print(const struct krp_display *d, bool final)
 	struct running r = { 0 };
 	FILE *f;
 
+	if (d->seen->recording)
+		environment.recorded = d->seen->recording->about;
 	show_begin(d, &s, &r);
 	if (krp_tool.opts.json) {
 		krp_json_emit(stdout, json_of(d, &s));
 	} else {
 		f = krp_text();
-		if (!d->seen->recording)
-			krp_environment_head(&environment, f, KRP_TEXT_WIDTH);
-		else if (!nr_lines)
-			fprintf(f, "# recorded on %s, Linux %s\n", d->seen->recording->host,
-				d->seen->recording->kernel);
+		krp_environment_head(&environment, f, KRP_TEXT_WIDTH);
 		d->text(f, &s);
 		krp_show(false);
 	}

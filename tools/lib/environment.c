@@ -128,6 +128,8 @@ static void read_clock(struct krp_environment *s)
 {
 	char path[PATH_MAX];
 
+	if (s->recorded)
+		return;
 	snprintf(path, sizeof(path),
 		 "%s/sys/devices/system/clocksource/clocksource0/current_clocksource", s->root);
 	read_line(s->clock, sizeof(s->clock), path);
@@ -157,34 +159,6 @@ void krp_environment_close(struct krp_environment *s)
 	memset(s, 0, sizeof(*s));
 }
 
-void krp_environment_text(const struct krp_environment *s, char *buf, size_t size,
-			  unsigned int width)
-{
-	char cpus[KRP_ENVIRONMENT_LIST], *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-	unsigned int i;
-
-	*buf = '\0';
-	if (!f)
-		return;
-	fputc('#', f);
-	for (i = 0; i < s->nr_devs; i++)
-		fprintf(f, "%s %s/%u%s%s", i ? "," : "", s->devs[i].dev, s->devs[i].port,
-			*s->devs[i].driver ? " " : "", s->devs[i].driver);
-	fprintf(f, "%s%s", i ? "  " : " ", s->kernel);
-	if (*s->clock)
-		fprintf(f, "  clock %s", s->clock);
-	krp_cpus_text(s->threads, cpus, sizeof(cpus));
-	if (*cpus)
-		fprintf(f, "  threads %s of %u", cpus, s->online);
-	if (!fclose(f))
-		snprintf(buf, size, "%s", text);
-	free(text);
-	if (width && strlen(buf) > width)
-		strcpy(buf + width - 1, "~");
-}
-
 static void json_text_or_null(json_object *o, const char *key, const char *text)
 {
 	if (*text)
@@ -195,10 +169,14 @@ static void json_text_or_null(json_object *o, const char *key, const char *text)
 
 json_object *krp_environment_json(const struct krp_environment *s)
 {
-	json_object *o = json_object_new_object(), *a = json_object_new_array(), *d;
+	json_object *o, *a, *d;
 	char cpus[KRP_ENVIRONMENT_LIST];
 	unsigned int i;
 
+	if (s->recorded)
+		return json_object_get(s->recorded);
+	o = json_object_new_object();
+	a = json_object_new_array();
 	json_text_or_null(o, "kernel", s->kernel);
 	json_text_or_null(o, "clock_source", s->clock);
 	krp_json_u64(o, "cpus_online", s->online);
@@ -213,6 +191,51 @@ json_object *krp_environment_json(const struct krp_environment *s)
 	}
 	json_object_object_add(o, "devices", a);
 	return o;
+}
+
+/* A member, a number, too, as a text; "": there is none. */
+static const char *text_of(json_object *o, const char *key)
+{
+	json_object *v;
+
+	return json_object_object_get_ex(o, key, &v) && v ? json_object_get_string(v) : "";
+}
+
+void krp_environment_text(const struct krp_environment *s, char *buf, size_t size,
+			  unsigned int width)
+{
+	json_object *o = krp_environment_json(s), *a, *d;
+	char *text = NULL;
+	size_t len, i, nr = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	*buf = '\0';
+	if (!f)
+		goto out;
+	if (json_object_object_get_ex(o, "devices", &a) && json_object_is_type(a, json_type_array))
+		nr = json_object_array_length(a);
+	fputc('#', f);
+	for (i = 0; i < nr; i++) {
+		d = json_object_array_get_idx(a, i);
+		fprintf(f, "%s %s/%s%s%s", i ? "," : "", text_of(d, "dev"), text_of(d, "port"),
+			*text_of(d, "driver") ? " " : "", text_of(d, "driver"));
+	}
+	fprintf(f, "%s%s", i ? "  " : " ", text_of(o, "kernel"));
+	if (*text_of(o, "clock_source"))
+		fprintf(f, "  clock %s", text_of(o, "clock_source"));
+	if (*text_of(o, "thread_cpus"))
+		fprintf(f, "  threads %s of %s", text_of(o, "thread_cpus"),
+			text_of(o, "cpus_online"));
+	if (*text_of(o, "host"))
+		fprintf(f, "  on %s", text_of(o, "host"));
+	/* A recording may have anything in its texts. */
+	if (!fclose(f))
+		krp_clean(buf, size, text);
+	free(text);
+	if (width && strlen(buf) > width)
+		strcpy(buf + width - 1, "~");
+out:
+	json_object_put(o);
 }
 
 /* Keeps a copy of what is printed. false: it is what was printed last. */

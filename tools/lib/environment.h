@@ -42,6 +42,7 @@ struct krp_environment {
 	unsigned int nr_devs;
 	uint32_t done[KRP_ENVIRONMENT_DONE];
 	bool has_tids; /* we are in the first PID namespace, in which the kernel side numbers threads */
+	json_object *recorded; /* what a recording has instead of all that; NULL: this is live */
 	/* What was printed last. */
 	char *said_text, *said_json;
 };
@@ -62,6 +63,7 @@ bool krp_environment_has(const struct krp_environment *s, uint32_t run);
 /* One line, without its end, that begins with '#'. If it is longer than width it is cut, and ends in '~'. */
 void krp_environment_text(const struct krp_environment *s, char *buf, size_t size,
 			  unsigned int width);
+/* What a recording has may be anything but NULL. */
 json_object *krp_environment_json(const struct krp_environment *s);
 
 /* Reads the clock source again, and prints the line if it is not what was printed last. */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -143,15 +142,19 @@ static const struct krp_event_head *convert(struct krp_recording *r, const struc
 	return to;
 }
 
-static void take_about(struct krp_recording *r, const char *text)
+static const char *take_about(struct krp_recording *r, const char *text)
 {
-	json_object *o = json_tokener_parse(text), *v;
+	char *clean = krp_clean_dup(text);
+	json_object *o = json_tokener_parse(clean ?: "");
 
-	if (json_object_object_get_ex(o, "host", &v))
-		krp_clean(r->host, sizeof(r->host), json_object_get_string(v) ?: "");
-	if (json_object_object_get_ex(o, "kernel", &v))
-		krp_clean(r->kernel, sizeof(r->kernel), json_object_get_string(v) ?: "");
-	json_object_put(o);
+	free(clean);
+	if (!json_object_is_type(o, json_type_object)) {
+		json_object_put(o);
+		return "what it says of itself cannot be read";
+	}
+	json_object_put(r->about);
+	r->about = o;
+	return NULL;
 }
 
 static const char *take_runs(struct krp_recording *r, char *text, size_t size)
@@ -173,8 +176,7 @@ static const char *take_chunk(struct krp_recording *r, const struct krp_chunk *c
 	case KRP_CHUNK_TABLE:
 		return take_table(r, r->chunk);
 	case KRP_CHUNK_ABOUT:
-		take_about(r, r->chunk);
-		break;
+		return r->has_last ? NULL : take_about(r, r->chunk);
 	case KRP_CHUNK_CLOCK:
 		if (c->size < sizeof(r->clock))
 			return "a reading of its clocks is cut off";
@@ -262,26 +264,36 @@ void krp_recording_open(struct krp_recording *r, FILE *f, struct krp_runs *runs)
 	memset(r, 0, sizeof(*r));
 	r->runs = runs;
 	r->f = f;
+	r->about = json_object_new_object();
 }
 
 void krp_recording_last_runs(struct krp_recording *r)
 {
-	struct krp_recording copy = { .f = r->f, .runs = r->runs };
-	off_t back = ftello(r->f), last = -1;
+	off_t back = ftello(r->f), last[2] = { 0 };
+	void *event = r->chunk;
+	size_t room = r->room;
 	struct krp_chunk c;
+	bool ok = false;
+	unsigned int i;
 
 	if (back < 0 || fseeko(r->f, sizeof(KRP_RECORDING_MAGIC) - 1, SEEK_SET))
 		return;
 	while (fread(&c, sizeof(c), 1, r->f) == 1 && c.kind != KRP_CHUNK_END) {
-		if (c.kind == KRP_CHUNK_RUNS)
-			last = ftello(r->f) - sizeof(c);
+		if (c.kind == KRP_CHUNK_ABOUT || c.kind == KRP_CHUNK_RUNS)
+			last[c.kind == KRP_CHUNK_RUNS] = ftello(r->f) - sizeof(c);
 		if (fseeko(r->f, (c.size + 7LL) & ~7LL, SEEK_CUR))
 			break;
 	}
 	/* Into memory of its own: the event that was read last stays where it is. */
-	if (last >= 0 && !fseeko(r->f, last, SEEK_SET) && !read_chunk(&copy, &c))
-		r->has_last = !take_runs(&copy, copy.chunk, c.size);
-	free(copy.chunk);
+	r->chunk = NULL;
+	r->room = 0;
+	for (i = 0; i < 2; i++)
+		ok = last[i] && !fseeko(r->f, last[i], SEEK_SET) && !read_chunk(r, &c) &&
+		     !take_chunk(r, &c);
+	r->has_last = ok;
+	free(r->chunk);
+	r->chunk = event;
+	r->room = room;
 	clearerr(r->f);
 	fseeko(r->f, back, SEEK_SET);
 }
@@ -301,4 +313,5 @@ void krp_recording_close(struct krp_recording *r)
 	if (r->f && r->f != stdin)
 		fclose(r->f);
 	free(r->chunk);
+	json_object_put(r->about);
 }

@@ -6,6 +6,7 @@
 #ifndef KRP_LIB_RECORDING_H
 #define KRP_LIB_RECORDING_H
 
+#include <json-c/json.h>
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,7 +23,7 @@
 /* What a chunk has. A reader skips those that it does not know. */
 enum krp_chunk_kind {
 	KRP_CHUNK_TABLE = 1,	/* text: a line for each event, by its number: its name and its arguments */
-	KRP_CHUNK_ABOUT,	/* text, JSON: host, kernel, version */
+	KRP_CHUNK_ABOUT,	/* text, JSON: the environment, host, version */
 	KRP_CHUNK_EVENT,	/* struct krp_event_head and what is behind it */
 	KRP_CHUNK_CLOCK,	/* struct krp_clock */
 	KRP_CHUNK_LOST,		/* struct krp_chunk_lost: so far */
@@ -67,10 +68,10 @@ struct krp_recording {
 	struct krp_clock clock;
 	struct krp_lost lost;
 	struct krp_runs *runs; /* as the recording has them, so far */
-	char host[65], kernel[65];
-	bool has_last;	    /* runs are those of the last list */
-	bool whole;	    /* its end was read */
-	const char *damage; /* NULL: none */
+	json_object *about;    /* an object, which is empty as long as nothing is known */
+	bool has_last;	       /* runs and about are the last ones */
+	bool whole;	       /* its end was read */
+	const char *damage;    /* NULL: none */
 	__u64 copy[(sizeof(struct krp_event_head) + sizeof(__u64) * (KRP_MAX_ARGS + KRP_WORDS_MAX) +
 		    KRP_TEXT_MAX + KRPING_NAME_MAX) /
 		   8];
@@ -86,8 +87,8 @@ void krp_recording_open(struct krp_recording *r, FILE *f, struct krp_runs *runs)
  */
 const struct krp_event_head *krp_recording_next(struct krp_recording *r, size_t *size);
 /*
- * Takes over the last list of runs that the file has, wherever that is; not if it is no file. Else what
- * is known of a run is what was known when the recording began.
+ * Takes over the last list of runs that the file has, and the last that it says of itself, wherever these are; not
+ * if it is no file. Else what is known of a run is what was known when the recording began.
  */
 void krp_recording_last_runs(struct krp_recording *r);
 /* How much of the file was read, from 0 to 1; negative: its size is not known. */

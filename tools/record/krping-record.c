@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../lib/environment.h"
 #include "../lib/events.h"
 #include "../lib/recording.h"
 #include "../lib/source.h"
@@ -46,6 +47,7 @@ static int child_status;
 static int fd = -1;
 static unsigned int nr_files;
 static struct krp_source source;
+static struct krp_environment environment;
 /* The part of this second, and with --flight those before it, of which the oldest one is behind it. */
 static struct part *parts;
 static unsigned int at;
@@ -133,8 +135,13 @@ static void add_lost(struct part *p, bool always)
 	add(p, KRP_CHUNK_LOST, &c, sizeof(c));
 }
 
+/* What is known so far of the environment of the runs that were seen, and the copy of /proc that has their devices. */
 static void add_runs(struct part *p)
 {
+	struct krp_runs runs = { 0 };
+	json_object *about;
+	struct utsname uts;
+	const char *json;
 	FILE *f = fopen(KRP_PROC_RUNS, "re");
 	size_t size = 0, room = 1 << 16, n;
 	char *text = malloc(room);
@@ -150,6 +157,23 @@ static void add_runs(struct part *p)
 		krp_die("out of memory");
 	if (f)
 		fclose(f);
+	f = size ? fmemopen(text, size, "r") : NULL;
+	if (f) {
+		krp_runs_parse(&runs, f);
+		fclose(f);
+	}
+	for (n = 0; n < runs.nr; n++) {
+		if (krp_environment_has(&environment, runs.v[n].id))
+			krp_environment_run(&environment, &runs.v[n]);
+	}
+	krp_runs_free(&runs);
+	about = krp_environment_json(&environment);
+	uname(&uts);
+	krp_json_text(about, "host", uts.nodename);
+	krp_json_text(about, "version", KRP_VERSION);
+	json = json_object_to_json_string_ext(about, JSON_C_TO_STRING_PLAIN);
+	add(p, KRP_CHUNK_ABOUT, json, strlen(json));
+	json_object_put(about);
 	add(p, KRP_CHUNK_RUNS, text, size);
 	free(text);
 }
@@ -159,29 +183,19 @@ static void begin_file(void)
 {
 	struct part head = { 0 };
 	char *table = krp_recording_table();
-	json_object *o = json_object_new_object();
-	struct utsname uts;
-	const char *about;
 
 	snprintf(file, sizeof(file), nr_files ? "%s.%u" : "%s", path, nr_files + 1);
 	nr_files++;
 	fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		krp_die("%s: %s", file, strerror(errno));
-	uname(&uts);
-	krp_json_text(o, "host", uts.nodename);
-	krp_json_text(o, "kernel", uts.release);
-	krp_json_text(o, "version", KRP_VERSION);
-	about = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
 	put(KRP_RECORDING_MAGIC, sizeof(KRP_RECORDING_MAGIC) - 1);
 	add(&head, KRP_CHUNK_TABLE, table, strlen(table));
-	add(&head, KRP_CHUNK_ABOUT, about, strlen(about));
 	add_runs(&head);
 	add_clock(&head);
 	flush(&head);
 	free(head.data);
 	free(table);
-	json_object_put(o);
 }
 
 static void end_file(void)
@@ -218,6 +232,10 @@ static int on_event(void *ctx, void *data, size_t size)
 	(void)ctx;
 	add(&parts[at], KRP_CHUNK_EVENT, data, size);
 	nr_events++;
+	/* While the thread goes on: its CPUs; of a run that began before us the first iteration tells which it is. */
+	if ((h->event == KRP_EV_conn || h->event == KRP_EV_iter_stages) &&
+	    !krp_environment_has(&environment, h->run))
+		krp_environment_thread(&environment, h->run, h->tid);
 	if (h->event == KRP_EV_run_start) {
 		nr_seen++;
 	} else if (h->event == KRP_EV_run_end) {
@@ -384,6 +402,7 @@ int main(int argc, char **argv)
 	parts = calloc(flight + 1, sizeof(*parts));
 	if (!parts)
 		krp_die("out of memory");
+	krp_environment_open(&environment, "");
 	krp_start();
 	krp_source_open(&source, is_wanted, krp_tool.opts.run, RING_KIB * 1024, RING_KIB * 128,
 			on_event, NULL);
@@ -393,6 +412,7 @@ int main(int argc, char **argv)
 		krp_note("%s: %" PRIu64 " events, %" PRIu64 " bytes, lost %s", file, nr_events,
 			 nr_bytes, krp_lost_text(krp_source_lost(&source)));
 	krp_source_close(&source);
+	krp_environment_close(&environment);
 	free(parts);
 	if (command)
 		return WIFEXITED(child_status) ? WEXITSTATUS(child_status) :

@@ -244,7 +244,10 @@ static void next_interval(void)
 	view.now = krp_seen_now(&seen);
 	snprintf(view.lost, sizeof(view.lost), "%s", krp_lost_text(krp_seen_lost(&seen)));
 	krp_time_clock(view.clock, sizeof(view.clock), krp_seen_clock(&seen));
-	view.position = input ? krp_recording_position(seen.recording) : -1;
+	if (input) {
+		view.position = krp_recording_position(seen.recording);
+		setting.recorded = seen.recording->about;
+	}
 	for (i = 0; i < rows.nr; i++) {
 		r = rows.v[i];
 		if (r->shrunk)
@@ -450,13 +453,8 @@ static json_object *list_json(bool final)
 	if (is_grouped())
 		groups_json(o, final);
 	json_object_object_add(o, "devices", ports_json(final));
-	if (!input) {
-		krp_environment_add(&setting, o, final);
-		return o;
-	}
-	krp_json_text(o, "host", seen.recording->host);
-	krp_json_text(o, "kernel", seen.recording->kernel);
-	if (final && seen.recording->damage)
+	krp_environment_add(&setting, o, final);
+	if (input && seen.recording->damage)
 		krp_json_text(o, "damage", seen.recording->damage);
 	return o;
 }
@@ -497,17 +495,13 @@ static void print_table(void)
 	struct krp_canvas c;
 	unsigned int running = 0;
 	struct top_row *r;
-	static unsigned int nr_tables;
 	char nothing[96];
 	FILE *f = krp_text();
 	size_t i;
 
 	for (i = 0; i < rows.nr; i++)
 		running += rows.v[i]->listed && !rows.v[i]->t_ended;
-	if (!input)
-		krp_environment_head(&setting, f, width);
-	else if (!nr_tables++)
-		fprintf(f, "%s\n", view.recorded);
+	krp_environment_head(&setting, f, width);
 	fprintf(f, "krping-top %s  %u running  lost events %s\n", view.clock, running, view.lost);
 	if (!rows.nr) {
 		top_view_nothing(&view, nothing, sizeof(nothing));
@@ -969,8 +963,7 @@ int main(int argc, char **argv)
 		      drop);
 	if (input) {
 		krp_recording_last_runs(seen.recording);
-		snprintf(view.recorded, sizeof(view.recorded), "# recorded on %s, Linux %s",
-			 seen.recording->host, seen.recording->kernel);
+		view.replays = true;
 	} else {
 		t_watch = krp_time_now();
 		krp_environment_open(&setting, "");

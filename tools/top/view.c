@@ -370,7 +370,7 @@ static void put_position(const struct top_view *v, struct krp_canvas *c, int y)
 {
 	int x = c->width - POSITION_WIDTH - 8, done = v->position * POSITION_WIDTH + 0.5, i;
 
-	if (v->position < 0)
+	if (!v->replays || v->position < 0)
 		return;
 	krp_canvas_printf(c, y, x, KRP_BOLD, " [%*s] %3.0f%%", POSITION_WIDTH, "",
 			  v->position * 100);
@@ -383,13 +383,9 @@ static int draw_setting(const struct top_view *v, struct krp_canvas *c, int y)
 {
 	char text[KRP_ENVIRONMENT_TEXT];
 
-	if (*v->recorded) {
-		krp_canvas_text(c, y, 0, KRP_PLAIN, v->recorded);
-		put_position(v, c, y);
-		return y + 1;
-	}
 	krp_environment_text(v->setting, text, sizeof(text), c->width);
 	krp_canvas_text(c, y, 0, KRP_PLAIN, text);
+	put_position(v, c, y);
 	return y + 1;
 }
 
@@ -1196,7 +1192,8 @@ bool top_view_key(struct top_view *v, int key)
 		v->paused = !v->paused;
 		return true;
 	case '.':
-		v->step = v->paused = *v->recorded;
+		v->step = v->replays;
+		v->paused |= v->step;
 		return true;
 	}
 	if (v->screen == TOP_LIST) {

@@ -140,8 +140,8 @@ struct top_view {
 	uint64_t now, keep_ns;
 	char lost[24]; /* lost events; "-" if it is unknown */
 	char clock[16];
-	/* Of a recording: where it is from, how much of it was shown, from 0 to 1, or negative, and that it is over. */
-	char recorded[160];
+	/* Of a recording: how much of it was shown, from 0 to 1, or negative, and that it is over. */
+	bool replays;
 	double position;
 	bool at_end;
 	/* What the user asked for. */
