@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Recordings of each ABI of the events, tests/golden/abi-N.rec.xz: without the module the tools say of them what they said when they
+# were made, abi-N.said.xz. A member that a tool says since then is not compared. For a new ABI, or if something else is meant to be said:
+#
+#   make vm-all && tests/unit/golden.t --new      makes both of this ABI, in a VM; --said makes anew what is said of all
+
+# shellcheck source=tests/guest/lib.sh
+. "$(dirname "$0")/../guest/lib.sh"
+top=$(cd "$here/../.." && pwd)
+golden=$top/tests/golden
+abi=$(sed -n 's/^#define KRPING_EVENTS_ABI\t//p' "$top/trace/krping_abi.h")
+
+# In the VM: a few runs of each kind.
+record() {
+	# shellcheck source=tests/guest/lib-disk.sh
+	. "$here/lib-disk.sh"
+	attach krping-record --all -o "$T/golden"
+	ping_pair "" ",count=3,name=rack-4"
+	ping_pair "" ",test=fr,count=3"
+	ping_pair "" ",test=bw,count=6,size=4K,txdepth=4"
+	limited 20 "$krwrite" "client,addr=$ADDR,port=9,count=1"
+	window ,window=1M
+	disk ""
+	dd if=/dev/zero of=$DISK bs=4K count=2 oflag=direct
+	ends "the disk"
+	interrupt server
+	tool_end krping-record INT
+	cp "$T/golden" /out/golden.rec
+}
+
+# says FILE: what each tool says of it: all runs in one object, and each event.
+says() {
+	local tool
+	for tool in stages mr trace; do "krping-$tool" -j -I "$1"; done | jq -c 'select(.runs or .event) | del(.time)'
+}
+
+# same FILE WHAT [MEMBER...]: of that recording all is said that was said, but for these members.
+same() {
+	says "$1" >"$T/got"
+	is "$(wc -l <"$T/got") $(jq -nr --slurpfile want "$T/want" --slurpfile got "$T/got" '$want | paths(scalars | . != {}) as $p |
+		select((getpath($p) != ($got | getpath($p))) and ($p[-1] | IN($ARGS.positional[]) | not)) |
+		"\($p): \(getpath($p)) \($got | getpath($p))"' --args "${@:3}" 2>&1 | head -n 3)" "$(wc -l <"$T/want") " "$2"
+}
+
+# Another version has an event more in front of its table, and so all numbers are higher.
+# shellcheck disable=SC2016 # perl's variables
+renumber='print substr $_, 0, 16;
+	for (my $o = 16; $o < length; ) {
+		my ($kind, $size) = unpack "VV", substr $_, $o, 8;
+		my $data = substr $_, $o + 8, $size;
+		$o += 8 + ($size + 7 & ~7);
+		$data = "of_tomorrow run:u32\n$data" if $kind == 1;
+		substr($data, 12, 4) = pack "V", 1 + unpack "V", substr $data, 12, 4 if $kind == 3;
+		print pack("VV", $kind, length $data), $data, "\0" x (-length($data) % 8);
+	}'
+
+case ${1-} in
+--record)
+	record
+	finish_here
+	;;
+--new)
+	OUT=$(realpath "${OUT:-$top/build}")
+	(cd "$top" && tests/vm/run.sh --provider rxe --module "$OUT/vm-6.1/module/rdma_krping.ko" --tools "$OUT/tools" --out "$T/vm" \
+		--timeout 300 -- tests/unit/golden.t --record) || exit
+	xz -9e <"$T/vm/golden.rec" >"$golden/abi-$abi.rec.xz"
+	;;
+esac
+
+PATH=${OUT:-$top/build}/tools:$PATH
+ok "there is a recording of this ABI, $abi" test -r "$golden/abi-$abi.rec.xz"
+for f in "$golden"/*.rec.xz; do
+	name=$(basename "$f" .rec.xz)
+	xz -dc "$f" >"$T/rec"
+	[ $# -eq 0 ] || says "$T/rec" | xz -9e >"$golden/$name.said.xz"
+	xz -dc "$golden/$name.said.xz" >"$T/want"
+	same "$T/rec" "$name: the tools say the same"
+	perl -0777 -ne "$renumber" "$T/rec" >"$T/renumbered"
+	same "$T/renumbered" "$name: and of a table with other numbers"
+done
+finish_here
