@@ -10,6 +10,7 @@
 #include "tools/lib/events.h"
 #include "tools/mr/costs.h"
 #include "tools/mr/ledger.h"
+#include "tools/record/anonymize.h"
 #include "tools/stages/stages.h"
 
 /* A recording needs no live source. */
@@ -98,6 +99,12 @@ static void print(const struct krp_event_head *h, size_t size)
 	free(text);
 }
 
+static void other(struct krp_recording *r, const struct krp_chunk *c)
+{
+	if (c->kind == KRP_CHUNK_RUNS)
+		free(anonymize_runs(r->chunk));
+}
+
 static void read_events(const char *name)
 {
 	struct krp_runs runs = { 0 };
@@ -110,8 +117,12 @@ static void read_events(const char *name)
 
 	CHECK(f && krp_is_recording(f));
 	krp_recording_open(&r, f, &runs);
-	while ((h = krp_recording_next(&r, &size)))
+	r.other = other;
+	while ((h = krp_recording_next(&r, &size))) {
 		print(h, size);
+		anonymize_event((void *)h);
+		print(h, size);
+	}
 	CHECK(r.whole != !!r.damage);
 	krp_recording_last_runs(&r);
 	environment.recorded = r.about;

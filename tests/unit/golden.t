@@ -44,6 +44,12 @@ same() {
 		"\($p): \(getpath($p)) \($got | getpath($p))"' --args "${@:3}" 2>&1 | head -n 3)" "$(wc -l <"$T/want") " "$2"
 }
 
+# traces FILE: how often it has an address, as text and as an event has it, a label, a command, the host, a reason, and a number of a process.
+# shellcheck disable=SC2016 # perl's variables
+traces() {
+	perl -0777 -ne '$f = $_; print join " ", map { 0 + (() = $f =~ /$_/g) } "10\\.9\\.0\\.1", "\xff\xff\x0a\x09\x00\x01", "rack-4", "krwrite", "krping-vm", "refused", "pid=\\d{3} "' "$1"
+}
+
 # Another version has an event more in front of its table, and so all numbers are higher.
 # shellcheck disable=SC2016 # perl's variables
 renumber='print substr $_, 0, 16;
@@ -79,5 +85,12 @@ for f in "$golden"/*.rec.xz; do
 	same "$T/rec" "$name: the tools say the same"
 	perl -0777 -ne "$renumber" "$T/rec" >"$T/renumbered"
 	same "$T/renumbered" "$name: and of a table with other numbers"
+	is "$(traces "$T/rec" | sed -E 's,[1-9][0-9]*,1,g')" "1 1 1 1 1 1 1" "$name: it tells whose it was"
+	krping-record --anonymize "$T/rec" -o "$T/anonymous"
+	is "$? $(traces "$T/anonymous")" "0 0 0 0 0 0 0 0" "$name: an anonymous copy does not"
+	same "$T/anonymous" "$name: for the rest, peers, too, the tools say the same of it" host name comm pid src dst reason
+	krping-record --anonymize "$T/rec" -o "$T/anonymous" 2>"$T/err"
+	is "$? $(<"$T/err")" "1 krping-record: $T/anonymous: File exists" "$name: no file is overwritten"
+	rm "$T/anonymous"
 done
 finish_here

@@ -230,17 +230,20 @@ const struct krp_event_head *krp_recording_next(struct krp_recording *r, size_t 
 			break;
 		if (c.kind != KRP_CHUNK_EVENT) {
 			r->damage = take_chunk(r, &c);
+			if (r->other && !r->damage)
+				r->other(r, &c);
 			continue;
 		}
 		h = r->chunk;
-		if (c.size < sizeof(*h) || h->event >= r->nr_events || !event_size(r, h, c.size)) {
+		*size = c.size < sizeof(*h) || h->event >= r->nr_events ? 0 :
+									  event_size(r, h, c.size);
+		if (!*size) {
 			r->damage = "an event cannot be read";
 			break;
 		}
 		/* One that this version does not know. */
 		if (!r->event[h->event].event)
 			continue;
-		*size = c.size;
 		return convert(r, h, size);
 	}
 	return NULL;

@@ -70,8 +70,10 @@ struct krp_recording {
 	struct krp_runs *runs; /* as the recording has them, so far */
 	json_object *about;    /* an object, which is empty as long as nothing is known */
 	bool has_last;	       /* runs and about are the last ones */
-	bool whole;	       /* its end was read */
-	const char *damage;    /* NULL: none */
+	/* Is called for what is not an event, behind the members; may be NULL. The chunk may be changed. */
+	void (*other)(struct krp_recording *r, const struct krp_chunk *c);
+	bool whole;	    /* its end was read */
+	const char *damage; /* NULL: none */
 	__u64 copy[(sizeof(struct krp_event_head) + sizeof(__u64) * (KRP_MAX_ARGS + KRP_WORDS_MAX) +
 		    KRP_TEXT_MAX + KRPING_NAME_MAX) /
 		   8];

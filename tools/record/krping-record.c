@@ -21,6 +21,7 @@
 #include "../lib/recording.h"
 #include "../lib/source.h"
 #include "../lib/tool.h"
+#include "anonymize.h"
 
 #define RING_KIB	8192
 /* How often the ring is emptied. If it fills faster, it wakes us. */
@@ -39,6 +40,7 @@ extern char **environ;
 static const char *path = "krping.rec";
 static char file[4096]; /* the one that was opened last: path, or behind a dot its number */
 static const char *globs;
+static const char *original; /* of --anonymize */
 static bool all_events;
 static unsigned int flight; /* seconds; 0: all goes to the file */
 static char **command;
@@ -135,13 +137,19 @@ static void add_lost(struct part *p, bool always)
 	add(p, KRP_CHUNK_LOST, &c, sizeof(c));
 }
 
+static void add_about(struct part *p, json_object *about)
+{
+	const char *json = json_object_to_json_string_ext(about, JSON_C_TO_STRING_PLAIN);
+
+	add(p, KRP_CHUNK_ABOUT, json, strlen(json));
+}
+
 /* What is known so far of the environment of the runs that were seen, and the copy of /proc that has their devices. */
 static void add_runs(struct part *p)
 {
 	struct krp_runs runs = { 0 };
 	json_object *about;
 	struct utsname uts;
-	const char *json;
 	FILE *f = fopen(KRP_PROC_RUNS, "re");
 	size_t size = 0, room = 1 << 16, n;
 	char *text = malloc(room);
@@ -171,31 +179,43 @@ static void add_runs(struct part *p)
 	uname(&uts);
 	krp_json_text(about, "host", uts.nodename);
 	krp_json_text(about, "version", KRP_VERSION);
-	json = json_object_to_json_string_ext(about, JSON_C_TO_STRING_PLAIN);
-	add(p, KRP_CHUNK_ABOUT, json, strlen(json));
+	add_about(p, about);
 	json_object_put(about);
 	add(p, KRP_CHUNK_RUNS, text, size);
 	free(text);
+}
+
+static void open_file(struct part *p, int flags)
+{
+	char *table = krp_recording_table();
+
+	snprintf(file, sizeof(file), nr_files ? "%s.%u" : "%s", path, nr_files + 1);
+	nr_files++;
+	fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+	if (fd < 0)
+		krp_die("%s: %s", file, strerror(errno));
+	put(KRP_RECORDING_MAGIC, sizeof(KRP_RECORDING_MAGIC) - 1);
+	add(p, KRP_CHUNK_TABLE, table, strlen(table));
+	free(table);
+}
+
+static void close_file(void)
+{
+	if (close(fd))
+		krp_die("%s: %s; the recording ends here", file, strerror(errno));
+	fd = -1;
 }
 
 /* A file begins: what a reader needs before the first event. */
 static void begin_file(void)
 {
 	struct part head = { 0 };
-	char *table = krp_recording_table();
 
-	snprintf(file, sizeof(file), nr_files ? "%s.%u" : "%s", path, nr_files + 1);
-	nr_files++;
-	fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		krp_die("%s: %s", file, strerror(errno));
-	put(KRP_RECORDING_MAGIC, sizeof(KRP_RECORDING_MAGIC) - 1);
-	add(&head, KRP_CHUNK_TABLE, table, strlen(table));
+	open_file(&head, O_TRUNC);
 	add_runs(&head);
 	add_clock(&head);
 	flush(&head);
 	free(head.data);
-	free(table);
 }
 
 static void end_file(void)
@@ -208,9 +228,7 @@ static void end_file(void)
 	add(&tail, KRP_CHUNK_END, "", 0);
 	flush(&tail);
 	free(tail.data);
-	if (close(fd))
-		krp_die("%s: %s; the recording ends here", file, strerror(errno));
-	fd = -1;
+	close_file();
 }
 
 /* Writes what is in memory, and begins to remember again. */
@@ -296,6 +314,54 @@ static bool command_is_over(void)
 	return !child;
 }
 
+static void copy_other(struct krp_recording *r, const struct krp_chunk *c)
+{
+	char *runs;
+
+	if (c->kind == KRP_CHUNK_ABOUT) {
+		krp_json_text(r->about, "host", "anonymous");
+		add_about(parts, r->about);
+	} else if (c->kind == KRP_CHUNK_RUNS) {
+		runs = anonymize_runs(r->chunk);
+		add(parts, KRP_CHUNK_RUNS, runs, strlen(runs));
+		free(runs);
+	} else if (c->kind == KRP_CHUNK_CLOCK || c->kind == KRP_CHUNK_LOST ||
+		   c->kind == KRP_CHUNK_END) {
+		add(parts, c->kind, r->chunk, c->size);
+	}
+}
+
+/* What this version does not know is left out: it may be a name. */
+static int anonymize(void)
+{
+	FILE *f = strcmp(original, "-") ? fopen(original, "re") : stdin;
+	const struct krp_event_head *h;
+	struct krp_recording r;
+	struct krp_runs runs = { 0 };
+	size_t size;
+
+	if (!f)
+		krp_die("%s: %s", original, strerror(errno));
+	if (!krp_is_recording(f))
+		krp_die("%s: no recording of krping-record", original);
+	krp_recording_open(&r, f, &runs);
+	r.other = copy_other;
+	open_file(parts, O_EXCL);
+	while ((h = krp_recording_next(&r, &size))) {
+		anonymize_event((void *)h);
+		add(parts, KRP_CHUNK_EVENT, h, size);
+		if (parts->size >= FLUSH_BYTES)
+			flush(parts);
+	}
+	flush(parts);
+	close_file();
+	if (r.damage)
+		krp_error("%s is damaged: %s", original, r.damage);
+	krp_recording_close(&r);
+	krp_runs_free(&runs);
+	return r.damage ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
+}
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
@@ -307,6 +373,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		break;
 	case 'E':
 		globs = krp_source_globs(arg);
+		break;
+	case 'A':
+		original = arg;
 		break;
 	case 'F':
 		flight = krp_arg_number("--flight", arg, 1, 3600);
@@ -389,6 +458,8 @@ int main(int argc, char **argv)
 		{ "all", 'a', NULL, 0, "all events", 2 },
 		{ "event", 'E', "GLOB[,GLOB]", 0, "these events, and beginnings and ends of runs",
 		  2 },
+		{ "anonymize", 'A', "FILE", 0,
+		  "copy this recording with other addresses, names and PIDs", 2 },
 		{ "flight", 'F', "SECONDS", 0, "keep the last SECONDS in memory", 1 },
 		{ 0 }
 	};
@@ -397,11 +468,13 @@ int main(int argc, char **argv)
 	krp_tool.hidden = KRP_HIDE_INTERVAL | KRP_HIDE_SHARED | KRP_HIDE_BY;
 	krp_tool.args_doc = "[-- COMMAND...]";
 	krp_tool_init(argc, argv, "krping-record", doc, &own);
-	krp_preflight();
-	krp_check_filter();
 	parts = calloc(flight + 1, sizeof(*parts));
 	if (!parts)
 		krp_die("out of memory");
+	if (original)
+		return anonymize();
+	krp_preflight();
+	krp_check_filter();
 	krp_environment_open(&environment, "");
 	krp_start();
 	krp_source_open(&source, is_wanted, krp_tool.opts.run, RING_KIB * 1024, RING_KIB * 128,
