@@ -2,7 +2,7 @@
 /*
  * krping-record: writes the events of krping's runs to a file as the ring buffer has them, for
  * the other tools to read by --input. With --flight the last seconds stay in memory, and are
- * written when something has gone wrong.
+ * written when something has gone wrong, or takes long (--when).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +18,7 @@
 
 #include "../lib/environment.h"
 #include "../lib/events.h"
+#include "../lib/hist.h"
 #include "../lib/recording.h"
 #include "../lib/source.h"
 #include "../lib/tool.h"
@@ -43,6 +44,14 @@ static const char *globs;
 static const char *original; /* of --anonymize */
 static bool all_events;
 static unsigned int flight; /* seconds; 0: all goes to the file */
+/* --when: the percentile of this second's iterations that is to be longer than ns; 0: none. */
+static struct {
+	unsigned int p;
+	uint64_t ns;
+	bool held;
+	struct krp_hist hist;
+	struct krp_sum sum;
+} when;
 static char **command;
 static pid_t child;
 static int child_status;
@@ -69,6 +78,8 @@ static bool is_wanted(const char *event)
 {
 	int id = krp_event_find(event);
 
+	if (when.p && id == KRP_EV_iter)
+		return true;
 	if (id == KRP_EV_run_start || id == KRP_EV_run_end || id == KRP_EV_conn || all_events)
 		return true;
 	return krp_globs_match(globs ?: standard, event);
@@ -243,6 +254,27 @@ static void write_flight(void)
 	krp_note("the last %u seconds are in %s", flight, file);
 }
 
+static void take_iteration(uint64_t t, const __u64 *args)
+{
+	uint64_t begin = args[KRP_ARG_iter_t_begin], ns = t > begin ? t - begin : 0;
+
+	if ((__u32)args[KRP_ARG_iter_flags] != KRPING_PHASE_F_COMMIT)
+		return;
+	when.hist.bucket[krp_hist_index(ns)]++;
+	krp_sum_add(&when.sum, ns);
+}
+
+/* Does it hold of the second that is over, and not of that before? */
+static bool holds_now(void)
+{
+	bool held = when.held;
+
+	when.held = when.sum.count && krp_hist_percentile(&when.hist, &when.sum, when.p) > when.ns;
+	memset(&when.hist, 0, sizeof(when.hist));
+	memset(&when.sum, 0, sizeof(when.sum));
+	return when.held && !held;
+}
+
 static int on_event(void *ctx, void *data, size_t size)
 {
 	const struct krp_event_head *h = data;
@@ -260,6 +292,8 @@ static int on_event(void *ctx, void *data, size_t size)
 		nr_ended++;
 		run_failed |= (__u32)((const __u64 *)(h + 1))[KRP_ARG_run_end_err];
 	}
+	if (when.p && h->event == KRP_EV_iter)
+		take_iteration(h->t, (const __u64 *)(h + 1));
 	if (!flight && parts[at].size >= FLUSH_BYTES)
 		flush(&parts[at]);
 	return 0;
@@ -279,6 +313,8 @@ static void next_second(void)
 		flush(&parts[at]);
 		return;
 	}
+	if (when.p && holds_now())
+		write_flight();
 	at = (at + 1) % (flight + 1);
 	parts[at].size = 0;
 	add_clock(&parts[at]);
@@ -362,6 +398,22 @@ static int anonymize(void)
 	return r.damage ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }
 
+static void parse_when(const char *arg)
+{
+	static const struct {
+		const char *name;
+		unsigned int p;
+	} of[] = { { "p50>", KRP_P50 }, { "p99>", KRP_P99 }, { "max>", 10000 } };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		if (!strncmp(arg, of[i].name, 4) && krp_parse_ns(arg + 4, &when.ns))
+			when.p = of[i].p;
+	}
+	if (!when.p)
+		krp_die("--when: p50, p99 or max, >, and a time as 5ms: \"%s\"", arg);
+}
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
@@ -373,6 +425,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		break;
 	case 'E':
 		globs = krp_source_globs(arg);
+		break;
+	case 'W':
+		parse_when(arg);
 		break;
 	case 'A':
 		original = arg;
@@ -389,6 +444,8 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 			krp_die("a recording has all runs, or that of --run");
 		if (krp_tool.opts.stamp)
 			krp_die("--timestamp: a recording has all times");
+		if (when.p && !flight)
+			krp_die("--when needs --flight");
 		if (all_events && globs)
 			krp_die("--all and --event: one of them");
 		break;
@@ -451,6 +508,7 @@ int main(int argc, char **argv)
 		"  krping-record -o slow.rec          all runs until Ctrl-C\n"
 		"  krping-record --all -- krping client 10.9.0.1 count=1000\n"
 		"  krping-record --flight 30          a file when a run fails, or by SIGUSR1\n"
+		"  krping-record --flight 30 --when 'p99>5ms'\n"
 		"  krping-stages -I krping.rec        what was recorded\n\n"
 		"Exit status: that of COMMAND; else 0, or 1 for a wrong usage or environment.";
 	static const struct argp_option own_options[] = {
@@ -461,6 +519,8 @@ int main(int argc, char **argv)
 		{ "anonymize", 'A', "FILE", 0,
 		  "copy this recording with other addresses, names and PIDs", 2 },
 		{ "flight", 'F', "SECONDS", 0, "keep the last SECONDS in memory", 1 },
+		{ "when", 'W', "WHAT>TIME", 0,
+		  "write them when p50, p99 or max of a second's iterations is longer", 1 },
 		{ 0 }
 	};
 	static const struct argp own = { .options = own_options, .parser = parse_own };
