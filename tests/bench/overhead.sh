@@ -23,7 +23,7 @@ declare -A counted=([krping-top]=iters [krping-stages]=iteration.count [krping-m
 # of which the script of bpftrace skips some, see its comments: nine tenths will do for a comparison. And they have at least 95 events.
 declare -A expected=([krping-mr]=$((4 * pings)) [all]=$((8 * pings)) [ftrace]=$((95 * pings)) [bpftrace]=$((pings * 15 * 9 / 10))
 	[debug]=100 [notrace]=$pings)
-[ $# -gt 0 ] || observers=(krping-top krping-top-screen krping-stages krping-mr all ftrace bpftrace debug)
+[ $# -gt 0 ] || observers=(krping-top krping-top-screen krping-stages krping-mr krping-record all ftrace bpftrace debug)
 
 # A run takes some tenths of the second between two prints of the tools. It begins at a random time in that second: otherwise
 # the print would fall into no run or, depending on how long a tool takes to load, into most of them.
@@ -51,6 +51,7 @@ on() {
 		TERM=xterm script -qfc 'stty rows 24 cols 80; exec krping-top' /dev/null <&"$nap_fd" >"$T/screen.out" 2>&1 &
 		PIDS[screen]=$!
 		;;
+	krping-record) tool "$1" -o "$T/rec" ;;
 	krping-*) tool "$1" -j 1 ;;
 	all)
 		local t
@@ -91,6 +92,12 @@ off() {
 		end_of screen
 		# The summary comes behind the last screen.
 		EVENTS=$(awk '/Summary: / { n = 0 } $2 == "client" || $2 == "server" { n += $3 } END { print n + 0 }' "$T/screen.out")
+		;;
+	krping-record)
+		tool_end "$1" INT
+		krping-stages -j -I "$T/rec" >"$T/$1.out"
+		EVENTS=$(json "$1" "[.runs[].iteration.count] | add")
+		diag "$(tail -n 1 "$T/$1.err")"
 		;;
 	bpftrace)
 		tool_end "$1" INT

@@ -61,6 +61,7 @@ my %goals = (
 		[qr{^krping-top(-screen)?$}, 0.985, 0.97, 'observed'],
 		[qr{^krping-stages$}, 0.965, 0.95, 'observed'],
 		[qr{^krping-mr$}, 0.97, 0.96, 'observed'],
+		[qr{^krping-record$}, 0.97, 0.92, 'observed'],
 		[qr{^all$}, 0.95, 0.92, 'observed'],
 		[qr{^notrace$}, 0.998, 0.998, 'observed'],
 		[qr{}, undef, undef, 'observed'],

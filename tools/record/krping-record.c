@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -24,11 +25,9 @@
 #include "../lib/tool.h"
 #include "anonymize.h"
 
-#define RING_KIB	8192
-/* How often the ring is emptied. If it fills faster, it wakes us. */
-#define CONSUME_SECONDS 0.1
-#define FLUSH_BYTES	(256U << 10)
-#define SECOND		1000000000ULL
+#define RING_KIB    8192
+#define FLUSH_BYTES (256U << 10)
+#define SECOND	    1000000000ULL
 
 /* Chunks that were not written yet. */
 struct part {
@@ -70,7 +69,7 @@ static bool run_failed;
 
 /* What the tools need that look at iterations. */
 static const char standard[] =
-	"run_start,conn,run_end,result,addr,iter_stages,iter_memory,iter_split,cm_event,"
+	"run_start,conn,run_end,result,addr,iter_stages,iter_memory,cm_event,"
 	"reject,async_event,wc_err,wc_flush,post_send_err,post_recv_err,request,"
 	"block_issue,block_done,protect";
 
@@ -278,8 +277,16 @@ static bool holds_now(void)
 static int on_event(void *ctx, void *data, size_t size)
 {
 	const struct krp_event_head *h = data;
+	const struct krp_event_info *e = &krp_events[h->event];
+	size_t full = size;
 
 	(void)ctx;
+	/* In the ring is room for more words than there are. */
+	if (e->words > 0)
+		full = sizeof(*h) + e->nr_args * sizeof(__u64) +
+		       (__u32)((const __u64 *)(h + 1))[e->words - 1] * sizeof(__u64);
+	if (full < size)
+		size = full;
 	add(&parts[at], KRP_CHUNK_EVENT, data, size);
 	nr_events++;
 	/* While the thread goes on: its CPUs; of a run that began before us the first iteration tells which it is. */
@@ -458,7 +465,6 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 static void record(void)
 {
 	struct sigaction usr1 = { .sa_handler = on_usr1 };
-	uint64_t t_next = krp_time_now() + SECOND;
 	enum krp_wake wake;
 	bool done;
 
@@ -469,17 +475,17 @@ static void record(void)
 	if (command)
 		start_command();
 	do {
-		wake = krp_wait_fd(krp_source_fd(&source), CONSUME_SECONDS);
+		/* The pings may want the CPU on which we read: events wait for their second, or until much of the ring is full. */
+		wake = krp_wait_fd(krp_source_fd(&source), INFINITY);
 		krp_source_woken(&source);
-		krp_source_read(&source);
+		if (wake != KRP_WAKE_POLL || asked)
+			krp_source_read(&source);
 		if (flight && (asked || run_failed)) {
 			asked = run_failed = false;
 			write_flight();
 		}
-		if (krp_time_now() >= t_next) {
-			t_next = krp_time_now() + SECOND;
+		if (wake == KRP_WAKE_TICK)
 			next_second();
-		}
 		done = command ? command_is_over() : krp_all_done(nr_seen, nr_ended);
 	} while (wake != KRP_WAKE_STOP && !done);
 	if (child)
@@ -527,6 +533,7 @@ int main(int argc, char **argv)
 
 	krp_tool.hidden = KRP_HIDE_INTERVAL | KRP_HIDE_SHARED | KRP_HIDE_BY;
 	krp_tool.args_doc = "[-- COMMAND...]";
+	krp_tool.opts.interval = 1;
 	krp_tool_init(argc, argv, "krping-record", doc, &own);
 	parts = calloc(flight + 1, sizeof(*parts));
 	if (!parts)
@@ -537,7 +544,7 @@ int main(int argc, char **argv)
 	krp_check_filter();
 	krp_environment_open(&environment, "");
 	krp_start();
-	krp_source_open(&source, is_wanted, krp_tool.opts.run, RING_KIB * 1024, RING_KIB * 128,
+	krp_source_open(&source, is_wanted, krp_tool.opts.run, RING_KIB * 1024, RING_KIB * 512,
 			on_event, NULL);
 	krp_note("Recording krping's events... %s", command ? "" : "Ctrl-C to end.");
 	record();
