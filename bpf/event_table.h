@@ -53,7 +53,8 @@
 	a(e, t_real, u64, real)
 #define KRP_EVENT_addr(a, e) \
 	a(e, run, u32, num) a(e, src_hi, u64, hi) a(e, src_lo, u64, lo) a(e, dst_hi, u64, hi) \
-	a(e, dst_lo, u64, lo) a(e, src_port, u32, num) a(e, dst_port, u32, num)
+	a(e, dst_lo, u64, lo) a(e, src_port, u32, num) a(e, dst_port, u32, num) \
+	a(e, nonce, u64, hex)
 #define KRP_EVENT_state(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, old, u32, state) a(e, new, u32, state) a(e, cause, s32, err)
 #define KRP_EVENT_phase(a, e) \

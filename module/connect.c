@@ -215,7 +215,8 @@ static void krping_connected(struct krping_conn *conn)
 	if (trace_krping_addr_enabled()) {
 		krping_mapped_addr(&rec->src, &src_hi, &src_lo, &src_port);
 		krping_mapped_addr(&rec->dst, &dst_hi, &dst_lo, &dst_port);
-		krping_trace(addr, rec->id, src_hi, src_lo, dst_hi, dst_lo, src_port, dst_port);
+		krping_trace(addr, rec->id, src_hi, src_lo, dst_hi, dst_lo, src_port, dst_port,
+			     krping_nonce);
 	}
 	if (conn->classic)
 		flags |= KRPING_RUN_F_CLASSIC;

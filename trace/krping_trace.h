@@ -347,18 +347,21 @@ TRACE_EVENT(krping_conn,
 
 /*
  * The addresses of a connection, for which krping_conn has no room: network
- * order halves of the IPv6 or IPv4-mapped addresses, host order ports. Thread.
+ * order halves of the IPv6 or IPv4-mapped addresses, host order ports; and the
+ * module's own nonce, by which a peer_nonce is one of this host. Thread.
  */
 TRACE_EVENT(krping_addr,
 	TP_PROTO(u32 run, u64 src_hi, u64 src_lo, u64 dst_hi, u64 dst_lo,
-		 u32 src_port, u32 dst_port),
-	TP_ARGS(run, src_hi, src_lo, dst_hi, dst_lo, src_port, dst_port),
+		 u32 src_port, u32 dst_port, u64 nonce),
+	TP_ARGS(run, src_hi, src_lo, dst_hi, dst_lo, src_port, dst_port,
+		nonce),
 	TP_STRUCT__entry(
 		__field(u32, run)
 		__field(u32, src_port)
 		__field(u32, dst_port)
 		__array(u8, src, 16)
 		__array(u8, dst, 16)
+		__field(u64, nonce)
 	),
 	TP_fast_assign(
 		__entry->run = run;
@@ -368,10 +371,11 @@ TRACE_EVENT(krping_addr,
 		memcpy(__entry->src + 8, &src_lo, 8);
 		memcpy(__entry->dst, &dst_hi, 8);
 		memcpy(__entry->dst + 8, &dst_lo, 8);
+		__entry->nonce = nonce;
 	),
-	TP_printk("run=%u src=%pI6c port=%u dst=%pI6c port=%u",
+	TP_printk("run=%u src=%pI6c port=%u dst=%pI6c port=%u nonce=0x%llx",
 		__entry->run, __entry->src, __entry->src_port, __entry->dst,
-		__entry->dst_port)
+		__entry->dst_port, __entry->nonce)
 );
 
 /* A state transition; cause is the negative errno for ERROR. Thread. */

@@ -132,7 +132,7 @@ TEST(text)
 	memcpy(&KRP_ARG(&rec, addr, dst_hi), "\xfe\x80\0\0\0\0\0\0", 8);
 	memcpy(&KRP_ARG(&rec, addr, dst_lo), "\0\0\0\0\0\0\0\x02", 8);
 	KRP_ARG(&rec, addr, src_port) = 9999;
-	printed_is(&rec, " src=10.9.0.1 dst=fe80::2 src_port=9999 dst_port=0");
+	printed_is(&rec, " src=10.9.0.1 dst=fe80::2 src_port=9999 dst_port=0 nonce=0x0");
 }
 
 /* No line is too long, and folding loses no text. */
