@@ -4,7 +4,7 @@
 # fuzz.sh [RUNS]: TAP; feeds the parsers of commands, of a peer's private data, of recordings and of krping_runs with RUNS inputs
 # (20000) each, which libFuzzer makes of the seeds. Then it plants faults into copies of them, and looks whether their fuzzers find
 # these. The inputs are the same each time, so that the verdict is, too: SEED in the environment is another seed (1), or SEED=random
-# one that is drawn, and printed. The ladder, whose inputs have a hundred lines, gets a tenth of RUNS. Needs clang with its runtime
+# one that is drawn, and printed. The ladder, whose inputs have a hundred events, gets a tenth of RUNS. Needs clang with its runtime
 # libraries, json-c and perl; builds below OUT (build).
 
 # shellcheck source=tests/guest/lib.sh
@@ -21,15 +21,15 @@ export UBSAN_OPTIONS=print_stacktrace=1
 export LC_ALL=C TZ=UTC
 unset CFLAGS LDFLAGS
 
-# The longest input, in bytes: a command is refused above 1024, and a recording is many lines.
-declare -A longest=([command]=2200 [agree]=400 [trace]=2000 [ladder]=60000 [runs]=4000 [recording]=4000)
+# The longest input, in bytes: a command is refused above 1024, and a recording is many events.
+declare -A longest=([command]=2200 [agree]=400 [ladder]=60000 [runs]=4000 [recording]=4000)
 
 ok "the fuzzers are built" make --no-print-directory -s -C "$fuzz" OUT="$out" all || finish_here
 
 # --- the seeds ---
 rm -rf "$out/seeds" "$out/found" "$out/planted"
 for f in "${!longest[@]}"; do mkdir -p "$out/seeds/$f" "$out/found/$f"; done
-for f in command agree trace runs recording; do
+for f in command agree runs recording; do
 	n=0
 	while IFS= read -r line; do
 		n=$((n + 1))
@@ -44,19 +44,9 @@ done
 for f in "$out"/seeds/command/*; do
 	{ head -n 1 "$f" | tr -d '\n' && echo && tail -n +2 "$out/seeds/agree/1"; } >"$out/seeds/agree/${f##*/}-1"
 done
-# Recordings are made, so that they are never out of date: one without what nothing depends on, and one of one end that has
-# what is rare, numbers in place of names and a post that failed.
-recording() { "$top/tests/unit/recording.pl" 1 | sed 's/"tool":.*"final":false,//'; }
-recording >"$out/seeds/ladder/names"
-recording | sed -n 's/"kind":"RECV"/"kind":"1"/; s/"kind":"SEND"/"kind":"2"/
-	s/"kind":"REG_MR"/"kind":"6"/; s/"kind":"LOCAL_INV"/"kind":"7"/
-	/"event":"\(state\|cm_event\|addr\|post_return\|iter\)"/d; s/"cq_id":[0-9]*,//; s/"qp":[0-9]*,//; /"run":2/p
-	s/"event":"mr_map".*/"event":"post_send_err","run":2,"kind":"2","err":-22}/p' >"$out/seeds/ladder/numbers"
-# A line of each event, and an iteration with as many words as an event can have.
-while IFS= read -r line; do
-	[[ ! $line =~ '"event":"'([a-z_]+) ]] || echo "$line" >"$out/seeds/trace/${BASH_REMATCH[1]}"
-done < <("$top/tests/unit/recording.pl" 1)
-sed 's/"words":"{\(0x[0-9a-f]*\)[^}]*}"/"words":"{'"$(printf '\\1,%.0s' {1..31})"'\1}"/' "$out/seeds/trace/iter" >"$out/seeds/trace/words"
+# The ladder's recordings are made, so that they are never out of date.
+"$top/tests/unit/recording.pl" --events 1 >"$out/seeds/ladder/own"
+"$top/tests/unit/recording.pl" --events --inv 1 >"$out/seeds/ladder/inv"
 
 # libFuzzer makes inputs of what is compared, as addresses: with random ones there would be other inputs each time. Some
 # containers forbid setarch.

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A whole recording, of which an iteration is chosen and drawn, as by
- * "krping-trace -I FILE ladder". Its lines are lost, doubled and moved, as well
- * as changed: what came in between decides what an event means.
+ * A whole recording, of which an iteration is chosen and drawn, as by "krping-trace -I FILE ladder". The input is its events, behind a
+ * table of this version: what came in between decides what an event means.
  */
 #include "fuzz.h"
-#include "tools/trace/input.h"
+#include "tools/lib/recording.h"
 #include "tools/trace/ladder.h"
-#include "tools/lib/out.h"
 
 /* Runs that are told apart; a recording of more is cut. */
 #define RUNS_MAX 8
+/* Of the module whose events tests/unit/recording.pl makes. */
+#define NONCE	 0x1122334455667788ULL
+
+void krp_die(const char *fmt, ...)
+{
+	CHECK(!fmt);
+	abort();
+}
 
 static struct krp_run_info runs[RUNS_MAX];
 static unsigned int nr_runs;
@@ -31,24 +37,20 @@ static struct krp_run_info *know(uint32_t run)
 }
 
 /* What krping-trace learns of a run before it has a pair. */
-static struct krp_ladder *pair_up(const struct krp_event_rec *rec, json_object *o,
-				  enum krp_pick pick)
+static struct krp_ladder *pair_up(const struct krp_event_rec *rec, enum krp_pick pick)
 {
 	struct krp_run_info *info = know(rec->head.run);
 	struct krp_pair pair;
-	uint64_t nonce = 0;
-	json_object *v;
 
 	if (!info)
 		return NULL;
-	if (json_object_object_get_ex(o, "role", &v) && v)
-		krp_clean(info->role, sizeof(info->role), json_object_get_string(v));
-	if (rec->head.event == KRP_EV_run_start)
+	if (rec->head.event == KRP_EV_run_start) {
+		snprintf(info->role, sizeof(info->role), "%s",
+			 krp_name_of(KRP_HOW_role, KRP_ARG(rec, run_start, role)));
 		snprintf(info->test, sizeof(info->test), "%s",
-			 krp_name_of(KRP_HOW_test, (uint32_t)KRP_ARG(rec, run_start, test)));
-	if (json_object_object_get_ex(o, "peer_here", &v) && json_object_get_boolean(v))
-		nonce = KRP_ARG(rec, conn, peer_nonce);
-	if (!krp_pair_of_conn(&pair, rec, info, nonce, false))
+			 krp_name_of(KRP_HOW_test, KRP_ARG(rec, run_start, test)));
+	}
+	if (!krp_pair_of_conn(&pair, rec, info, NONCE, false))
 		return NULL;
 	CHECK(krp_pair_side(&pair, rec->head.run) >= 0 || !rec->head.run);
 	return krp_ladder_new(pick, 0, &pair);
@@ -99,27 +101,43 @@ static void look(struct krp_ladder *l, enum krp_pick pick)
 	draw(l, it);
 }
 
+/* A recording of the data, behind what is in front of the events. */
+static FILE *recording_of(const uint8_t *data, size_t size)
+{
+	char *table = krp_recording_table();
+	struct krp_chunk c = { KRP_CHUNK_TABLE, strlen(table) };
+	FILE *f = tmpfile();
+
+	CHECK(f && fputs(KRP_RECORDING_MAGIC, f) >= 0 && fwrite(&c, sizeof(c), 1, f) == 1);
+	CHECK(fwrite(table, c.size, 1, f) == 1);
+	fwrite("\0\0\0\0\0\0\0", -c.size % 8, 1, f);
+	fwrite(data, size, 1, f);
+	rewind(f);
+	free(table);
+	return f;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const char *at = (const char *)data, *line;
 	enum krp_pick pick = size % (KRP_PICK_NUMBER + 1);
+	const struct krp_event_head *h;
 	struct krp_ladder *l = NULL;
-	struct krp_input in = { 0 };
+	struct krp_runs listed = { 0 };
 	struct krp_event_rec rec;
-	json_object *o;
-	size_t len;
+	struct krp_recording r;
+	size_t bytes;
 
 	nr_runs = 0;
-	while ((line = fuzz_line(&at, (const char *)data + size, &len))) {
-		if (krp_input_line(&in, line, len, &rec, &o) == KRP_LINE_EVENT) {
-			if (!l)
-				l = pair_up(&rec, o, pick);
-			if (l)
-				krp_ladder_feed(l, &rec);
-		}
-		json_object_put(o);
+	CHECK(!krp_recording_open(&r, recording_of(data, size), &listed));
+	while ((h = krp_recording_next(&r, &bytes))) {
+		CHECK(krp_event_parse(&rec, h, bytes));
+		if (!l)
+			l = pair_up(&rec, pick);
+		if (l)
+			krp_ladder_feed(l, &rec);
 	}
-	krp_input_end(&in);
+	krp_recording_close(&r);
+	krp_runs_free(&listed);
 	if (l)
 		look(l, pick);
 	krp_ladder_free(l);

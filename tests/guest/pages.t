@@ -9,8 +9,8 @@
 sizes=(4097 65537 131072)
 N=7
 tool krping-mr -j
-background ladder krping-trace -v -j
-attached krping-mr ladder
+attach krping-record --all -o "$T/rec"
+attached krping-mr
 
 costs=''
 for size in "${sizes[@]}"; do
@@ -26,8 +26,8 @@ load krping-mr '{ costs: [.costs[] | [.pages, .map.count, .post.count, .done.cou
 is "${Q[costs]-}" "[${costs#,}]" "krping-mr: registrations by their pages"
 is "${Q[balance]-}" '[0]' "krping-mr: it balances"
 
-tool_end ladder INT
-krping-trace --input "$T/ladder.out" ladder --run "$(field id "$CLI")" >"$T/steps" 2>"$T/err"
+tool_end krping-record INT
+krping-trace --input "$T/rec" ladder --run "$(field id "$CLI")" >"$T/steps" 2>"$T/err"
 is "$? $(cat "$T/err")" "0 " "the ladder of the last run"
 like "$(cat "$T/steps")" "REG_MR 0x[0-9a-f]+ ${size}B" "the ladder has the registration's bytes" || diag "$(cat "$T/steps")"
 done_testing

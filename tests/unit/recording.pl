@@ -1,38 +1,65 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# recording.pl [--inv] PINGS [NS...]: prints what krping-trace -j could have written about a client and its server. It has all
-# events that a ladder needs, and one of each other event. Arguments that no reader needs are left out: a replay writes them as 0.
-# A ping takes 22 times NS; with --inv the server invalidates the client's keys.
+# recording.pl [--inv] [--events] PINGS [NS...]: prints what krping-record could have written about a client and its server. It has all
+# events that a ladder needs, and one of each other event. Arguments that no reader needs are left out, and are 0. A ping takes 22 times
+# NS; with --inv the server invalidates the client's keys; with --events there are events alone, and not what is around them.
 use v5.36;
+use FindBin;
 
-my $inv = @ARGV && $ARGV[0] eq '--inv' && shift;
+my %option;
+$option{shift()} = 1 while @ARGV && $ARGV[0] =~ /^--/;
+my $inv = $option{'--inv'};
 my ($pings, @ns) = @ARGV;
-my $nonce = '0x1122334455667788';
+my $nonce = 0x11223344 << 32 | 0x55667788;
 my $t = 5_000_000_000;
 my $key = 0x1200;
 my (@events, %end);
 $end{$_} = { run => $_ eq 'server' ? 1 : 2, role => $_, cid => 0, iter => 0, phase => 'none', t => $t, recv => [] } for qw(server client);
 
-sub quote($v) { $v =~ s/(["\\])/\\$1/g; return $v =~ /^-?\d+$/ ? $v : "\"$v\"" }
-sub event($role, $at, $event, @args) {
-	my $json = "\"t_ns\":$at,\"event\":\"$event\",\"run\":$end{$role}{run},\"role\":\"$role\"";
-	while (my ($name, $value) = splice @args, 0, 2) { $json .= ",\"$name\":" . quote($value) }
-	# The time of day is that of the clock, and a fraction.
-	my $s = int $at / 1e9;
-	my $time = sprintf '2026-11-22T10:00:%02d.%06d+00:00', $s, ($at - $s * 1e9) / 1000;
-	push @events, [$at, "{\"tool\":\"krping-trace\",\"schema\":1,\"time\":\"$time\",\"final\":false,$json}"];
+# The numbers of events, their arguments, and names of values, as the sources have them.
+sub slurp($file) {
+	open my $f, '<', "$FindBin::Bin/../../$file" or die "$file: $!\n";
+	local $/;
+	return <$f> =~ s/\\\n//gr;
 }
-sub phase($role, $at, $to, $flags = '') {
+my ($table, $abi) = (slurp('bpf/event_table.h'), slurp('trace/krping_abi.h'));
+my (%args, %number);
+while ($table =~ /^#define KRP_EVENT_(\w+)\(a, e\)(.*)/mg) {
+	my ($name, $is) = ($1, $2);
+	$args{$name} = $is =~ /KRP_EVENT_(\w+)/ ? $args{$1} : [map { [split /, /] } $is =~ /a\(e, ([^)]*)\)/g];
+}
+my ($names) = $table =~ /^#define KRP_EVENTS\(x\)(.*)/m;
+my @names = $names =~ /x\((\w+)\)/g;
+my %id = map { $names[$_] => $_ } 0 .. $#names;
+for my $how (qw(role test state phase wr)) {
+	my ($list) = $abi =~ /^#define KRPING_\U${how}\ES\(x\)(.*)/m;
+	my @of = $list =~ /"([^"]*)"/g;
+	$number{$how} = { map { $of[$_] => $_ } 0 .. $#of };
+}
+
+sub chunk($kind, $data) { return pack('L2', $kind, length $data) . $data . "\0" x (-length($data) % 8) }
+sub event($role, $at, $event, %of) {
+	my ($args, $more) = ('', '');
+	for (@{$args{$event}}) {
+		my ($name, undef, $how) = @$_;
+		my $v = $name eq 'run' ? $end{$role}{run} : $how eq 'stamp' ? $at : $of{$name} // 0;
+		$v = $number{$how}{$v} // die "$event: $name $v" if $number{$how} && $v !~ /^\d+$/;
+		$more .= $how eq 'text' ? pack 'Z64', $v || '' : $how eq 'label' ? pack 'Z32', $v || '' : $how eq 'words' && $v ? pack 'Q*', @$v : '';
+		$args .= pack 'q', $how =~ /^(text|label|words)$/ ? 0 : $v;
+	}
+	push @events, [$at, chunk(3, pack('QL4', $at, $end{$role}{run}, $id{$event}, 170, 0) . $args . $more)];
+}
+sub phase($role, $at, $to, $flags = 0) {
 	my $e = $end{$role};
-	$e->{iter}++ if $flags eq 'commit';
-	event($role, $at, 'phase', iter => $e->{iter}, phase => $to, prev => $e->{phase}, t_prev_ns => $e->{t}, flags => $flags);
+	$e->{iter}++ if $flags == 1;
+	event($role, $at, 'phase', iter => $e->{iter}, phase => $to, prev => $e->{phase}, t_prev => $e->{t}, flags => $flags);
 	@$e{qw(phase t)} = ($to, $at);
 }
 sub post($role, $at, $kind, $len, $rkey = 0, $inv_rkey = 0) {
 	my $cid = $end{$role}{cid}++;
 	event($role, $at, 'post_send', cq_id => 3, cid => $cid, qp => 17, kind => $kind, len => $len,
-		flags => $kind =~ /REG_MR|LOCAL_INV/ ? '' : 'signaled', rkey => sprintf('0x%x', $rkey), inv_rkey => sprintf('0x%x', $inv_rkey));
+		flags => $kind =~ /REG_MR|LOCAL_INV/ ? 0 : 1, rkey => $rkey, inv_rkey => $inv_rkey);
 	event($role, $at + 200, 'post_return', cq_id => 3, cid => $cid, nr => 1);
 	return $cid;
 }
@@ -46,9 +73,9 @@ sub done($role, $at, $kind, $len, $cid = undef) {
 }
 sub waited($role, $at, $kind) {
 	my $e = $end{$role};
-	event($role, $at, 'wait', iter => $e->{iter}, phase => $e->{phase}, kind => $kind, t_start_ns => $e->{t},
-		t_wc_ns => $at - 2000, t_run_ns => $at, slept => 1,
-		$kind eq 'RECV' ? (t_sig_ns => $at - ($role eq 'client' ? 2500 : 3000)) : (t_post_ns => $e->{t} + 500, t_posted_ns => $e->{t} + 1500));
+	event($role, $at, 'wait', iter => $e->{iter}, what => $number{phase}{$e->{phase}} | $number{wr}{$kind} << 8 | 1 << 16,
+		t_start => $e->{t}, t_wc => $at - 2000,
+		$kind eq 'RECV' ? (t_sig => $at - ($role eq 'client' ? 2500 : 3000)) : (t_post => $e->{t} + 500, t_posted => $e->{t} + 1500));
 }
 sub half($d, $what, $wr, $near) {
 	my $sink = $near eq 'sink';
@@ -57,11 +84,11 @@ sub half($d, $what, $wr, $near) {
 	post_recv('client', $t + 100) if $sink;
 	event('client', $t + $d / 4, 'mr_map', mr_id => 8, pages => 1, len => 64, cost_ns => 1234);
 	post('client', $t + $d / 2, 'LOCAL_INV', 0, 0, $k - 1) unless $inv;
-	event('client', $t + $d / 2, 'mr_fastreg', mr_id => 8, new_key => sprintf('0x%x', $k), access => 'LOCAL_WRITE|REMOTE_READ');
+	event('client', $t + $d / 2, 'mr_fastreg', mr_id => 8, new_key => $k, access => 5);
 	post('client', $t + $d / 2 + 1, 'REG_MR', 64, $k);
 	$t += $d;
 	phase('client', $t, "send_$near");
-	event('client', $t + $d / 4, 'adv_send', rkey => sprintf('0x%x', $k), len => 64);
+	event('client', $t + $d / 4, 'adv_send', rkey => $k, len => 64);
 	my $cid = post('client', $t + $d / 2, 'SEND', 16);
 	$t += $d;
 	phase('client', $t, "wait_$what");
@@ -85,7 +112,7 @@ sub half($d, $what, $wr, $near) {
 	my $go = $inv ? 'SEND_WITH_INV' : 'SEND';
 	$cid = post('server', $t + 200, $go, 16, 0, $inv ? $k : 0);
 	$t += $d;
-	phase('server', $t, $sink ? ('wait_source', 'commit') : 'wait_sink');
+	phase('server', $t, $sink ? ('wait_source', 1) : 'wait_sink');
 	$t += $d;
 	done('client', $t, 'RECV', 16);
 	done('server', $t + 50, $go, 16, $cid);
@@ -94,14 +121,11 @@ sub half($d, $what, $wr, $near) {
 }
 
 for my $role (qw(server client)) {
-	event($role, $t++, 'run_start', role => $role, test => 'rping', size => 64, count => $pings, flags => 'validate', pid => 170,
-		comm => 'a\x1b[2J\\\\ "b"');
+	event($role, $t++, 'run_start', role => $role, test => 'rping', size => 64, count => $pings, flags => 2, pid => 170, comm => "a\e[2J\\ \"b");
 	event($role, $t++, 'state', old => 'IDLE', new => 'CONNECTED');
-	event($role, $t++, 'cm_event', cm_event => 'ESTABLISHED');
-	event($role, $t++, 'addr', src => '10.9.0.1', dst => 'fe80::2', src_port => 9999, dst_port => 40001);
-	event($role, $t++, 'conn', cq_id => 3, qp => 17, dev => 'rxe0', port => 1, size => 64, count => $pings,
-		peer_run => 3 - $end{$role}{run}, peer_nonce => $nonce);
-	substr($events[-1][1], -1, 0) = ',"peer_here":true';
+	event($role, $t++, 'cm_event', event => 9);
+	event($role, $t++, 'addr', src_port => 9999, dst_port => 40001, nonce => $nonce);
+	event($role, $t++, 'conn', cq_id => 3, qp => 17, dev => 'rxe0', port => 1, size => 64, peer_run => 3 - $end{$role}{run}, peer_nonce => $nonce);
 	post_recv($role, $t++) for 1 .. 3;
 }
 phase('server', $t++, 'wait_source');
@@ -112,19 +136,28 @@ for my $n (1 .. $pings) {
 	half($d, 'read', 'READ', 'source');
 	half($d, 'write', 'WRITE', 'sink');
 	event('client', $t, 'validate', iter => $n - 1, len => 64, offset => -1);
-	phase('client', $t, 'fill', 'commit');
+	phase('client', $t, 'fill', 1);
 	# The first one has as many words, and as long ones, as an event can have.
-	my @words = $n > 1 ? qw(0x10000017 0x20000923 0x3f0) : ('0xfffffffffffffff0') x 48;
-	my @iter = (iter => $n - 1, flags => 'commit', t_begin_ns => $t - 5000);
+	my @words = $n > 1 ? (0x10000017, 0x20000923, 0x3f0) : (~0xf) x 48;
+	my @iter = (iter => $n - 1, flags => 1, t_begin => $t - 5000);
 	event('client', $t, 'iter', @iter, bytes => 64);
-	event('client', $t, 'iter_stages', @iter, nr => scalar @words, words => '{' . join(',', @words) . '}');
+	event('client', $t, 'iter_stages', @iter, nr => scalar @words, words => \@words, told => $n);
 	post_recv('client', $t + 100);
 }
 for my $role (qw(client server)) {
-	phase($role, $t + 300, 'disconnect', 'abort');
-	event($role, $t + 400, 'wc_flush', cid => $end{$role}{recv}[0], kind => 'RECV', status => 'WR_FLUSH_ERR', vendor_err => '0xf9');
-	event($role, $t + 500, 'run_end', iters => $pings, err => 0, duration_ns => 12345, phase => 'disconnect', t_phase_ns => $t + 300);
+	phase($role, $t + 300, 'disconnect', 2);
+	event($role, $t + 400, 'wc_flush', cid => $end{$role}{recv}[0], kind => 'RECV', status => 5, vendor_err => 0xf9);
+	event($role, $t + 500, 'run_end', iters => $pings, duration_ns => 12345, phase => 'disconnect', t_phase => $t + 300);
 }
-print "$_->[1]\n" for sort { $a->[0] <=> $b->[0] } @events;
-print '{"tool":"krping-trace","schema":1,"time":"2026-11-22T10:00:09.000000+00:00","final":true,"events":', scalar @events,
-	",\"lost\":0,\"lost_missed\":0,\"lost_failed\":0,\"lost_dropped\":0,\"out_of_order\":0}\n";
+
+# A line of the table of events.
+sub line($event) {
+	return join(' ', $event, map { "$_->[0]:" . ($_->[2] =~ /^(text|label|words)$/ ? $_->[2] : $_->[1]) } @{$args{$event}}) . "\n";
+}
+
+my @all = map { $_->[1] } sort { $a->[0] <=> $b->[0] } @events;
+binmode STDOUT;
+print @all and exit if $option{'--events'};
+print "krping record 1\n", chunk(1, join '', map { line($_) } @names), chunk(2, '{"host":"made","kernel":"up"}'),
+	chunk(6, sprintf "# krping runs abi=1 events=3 evicted=0 nonce=0x%x\n", $nonce), chunk(4, pack 'Q2', 5e9, 1795341605e9),
+	@all, chunk(7, '');

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The ladder: the pair of runs, the choice of an iteration, the drawing. Events are those of recording.pl, or invented. */
 #include "unit.h"
-#include "tools/trace/input.h"
+#include "tools/lib/recording.h"
+#include "tools/lib/tool.h"
 #include "tools/trace/ladder.h"
 #include "trace/krping_abi.h"
 
@@ -17,6 +18,12 @@ static struct krp_ladder_stats st;
 static struct krp_steps steps;
 /* So many iterations of the client are over, and behind so many the chosen one is settled. */
 static unsigned int iters, settles;
+
+void krp_die(const char *fmt, ...)
+{
+	fail_msg("%s", fmt);
+	abort();
+}
 
 TEARDOWN()
 {
@@ -83,21 +90,20 @@ static void begin(uint32_t client, enum krp_pick pick, uint64_t number)
 static void play(const char *pings, bool whole, bool (*keep)(void))
 {
 	unsigned int nr = atoi(pings + strcspn(pings, "123456789"));
-	struct krp_input in = { 0 };
-	char command[512], *line = NULL;
-	enum krp_line kind;
-	json_object *o;
-	size_t size = 0;
+	const struct krp_event_head *h;
+	struct krp_runs runs = { 0 };
+	struct krp_recording in;
+	char command[512];
+	size_t size;
 	FILE *f;
 
 	snprintf(command, sizeof(command), KRP_TOP "/tests/unit/recording.pl %s", pings);
 	f = popen(command, "r");
 	assert_non_null(f);
-	while (getline(&line, &size, f) > 0) {
-		kind = krp_input_line(&in, line, strlen(line) - 1, &rec, &o);
-		assert_non_null(o);
-		json_object_put(o);
-		if (kind != KRP_LINE_EVENT || (iters == nr && !whole) || (keep && !keep()))
+	assert_null(krp_recording_open(&in, f, &runs));
+	while ((h = krp_recording_next(&in, &size))) {
+		assert_true(krp_event_parse(&rec, h, size));
+		if ((iters == nr && !whole) || (keep && !keep()))
 			continue;
 		krp_ladder_feed(ladder, &rec);
 		if (rec.head.event != KRP_EV_phase || rec.head.run != C ||
@@ -106,9 +112,10 @@ static void play(const char *pings, bool whole, bool (*keep)(void))
 		iters++;
 		assert_int_equal(krp_ladder_is_settled(ladder), settles && iters >= settles);
 	}
-	assert_true(!pclose(f) && iters == nr);
-	krp_input_end(&in);
-	free(line);
+	assert_true(in.whole && runs.nonce == NONCE && !pclose(f) && iters == nr);
+	in.f = NULL;
+	krp_recording_close(&in);
+	krp_runs_free(&runs);
 }
 
 TEST(pick)

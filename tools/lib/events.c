@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -408,176 +407,6 @@ void krp_event_json(FILE *f, const struct krp_event_rec *rec)
 	}
 }
 
-/* Parses a number that is the whole text of len characters. */
-static bool number_value(const char *s, size_t len, uint64_t *v)
-{
-	char *end;
-
-	if (!len || *s < '0' || *s > '9')
-		return false;
-	errno = 0;
-	*v = strtoull(s, &end, 0);
-	return !errno && end == s + len;
-}
-
-/* Parses a name; a value beyond its table is written as a number. */
-static bool name_value(enum krp_how how, const char *name, size_t len, uint64_t *v)
-{
-	int i = krp_name_find(tables[how], name, len);
-
-	if (i < 0)
-		return number_value(name, len, v);
-	*v = how < KRP_HOW_run_flags ? (uint64_t)i : 1ULL << i;
-	return true;
-}
-
-static bool flags_value(enum krp_how how, const char *s, uint64_t *v)
-{
-	uint64_t bit;
-	size_t len;
-
-	*v = 0;
-	if (!*s)
-		return true;
-	for (;; s += len + 1) {
-		len = strcspn(s, "|");
-		if (!name_value(how, s, len, &bit))
-			return false;
-		*v |= bit;
-		if (!s[len])
-			return true;
-	}
-}
-
-static bool addr_value(const char *s, uint64_t *hi, uint64_t *lo)
-{
-	struct in6_addr a = { .s6_addr = { [10] = 0xff, [11] = 0xff } };
-
-	if (inet_pton(AF_INET, s, &a.s6_addr[12]) != 1 && inet_pton(AF_INET6, s, &a) != 1)
-		return false;
-	memcpy(hi, &a.s6_addr[0], 8);
-	memcpy(lo, &a.s6_addr[8], 8);
-	return true;
-}
-
-/* A pointer to the whole array: a sanitizer knows its length. */
-static bool words_value(uint64_t (*words)[KRP_WORDS_MAX], const char *s)
-{
-	unsigned int i;
-	size_t len;
-
-	if (*s++ != '{')
-		return false;
-	for (i = 0; i < KRP_WORDS_MAX && *s != '}'; i++, s += len) {
-		s += i && *s == ',';
-		len = strcspn(s, ",}");
-		if (!number_value(s, len, &(*words)[i]))
-			return false;
-	}
-	return !strcmp(s, "}");
-}
-
-static bool fits(enum krp_type type, json_object *v)
-{
-	int64_t n = json_object_get_int64(v);
-
-	if (!json_object_is_type(v, json_type_int))
-		return false;
-	switch (type) {
-	case KRP_TYPE_u32:
-		return n >= 0 && n <= UINT32_MAX;
-	case KRP_TYPE_s32:
-		return n >= INT32_MIN && n <= INT32_MAX;
-	case KRP_TYPE_u64:
-		return n >= 0;
-	default:
-		return true;
-	}
-}
-
-/* Reads the value of argument i, or of a part of it; false: krp_event_json() writes no such value. */
-static bool arg_from_json(struct krp_event_rec *rec, unsigned int i, const struct krp_arg_info *a,
-			  uint64_t *arg, json_object *v)
-{
-	bool is_text = json_object_is_type(v, json_type_string);
-	const char *s = is_text ? json_object_get_string(v) : "";
-
-	switch (a->how) {
-	case KRP_HOW_text:
-		krp_clean(rec->text, sizeof(rec->text), s);
-		return is_text;
-	case KRP_HOW_label:
-		krp_clean(rec->label, sizeof(rec->label), strcmp(s, "-") ? s : "");
-		return is_text;
-	case KRP_HOW_hi:
-		return addr_value(s, &rec->args[i], &rec->args[i + 1]);
-	case KRP_HOW_words:
-		return words_value(&rec->words, s);
-	case KRP_HOW_run_flags ... KRP_HOW_access:
-		return is_text && flags_value(a->how, s, arg);
-	case KRP_HOW_role ... KRP_HOW_wc_status:
-		return name_value(a->how, s, strlen(s), arg);
-	case KRP_HOW_hex:
-		return number_value(s, strlen(s), arg);
-	default:
-		*arg = is_signed(a->type) ? (uint64_t)json_object_get_int64(v) :
-					    json_object_get_uint64(v);
-		*arg = unsigned_value(a->type, *arg);
-		return fits(a->type, v);
-	}
-}
-
-/* Reads all parts of argument i that the object has; false: see arg_from_json(). */
-static bool parts_from_json(struct krp_event_rec *rec, unsigned int i, json_object *o)
-{
-	struct part parts[NR_PARTS];
-	unsigned int k, n = parts_of(parts, rec, i);
-	json_object *v;
-	char key[40];
-
-	for (k = 0; k < n; k++) {
-		json_key(key, sizeof(key), parts[k].a);
-		if (json_object_object_get_ex(o, key, &v) &&
-		    !arg_from_json(rec, i, parts[k].a, n > 1 ? &parts[k].v : &rec->args[i], v))
-			return false;
-	}
-	if (n > 1) {
-		if (parts[0].v > UINT8_MAX || parts[1].v > UINT8_MAX || parts[2].v > 1)
-			return false;
-		rec->args[i] = KRPING_WAIT(parts[0].v, parts[1].v, parts[2].v);
-	}
-	return true;
-}
-
-bool krp_event_from_json(struct krp_event_rec *rec, json_object *o)
-{
-	const struct krp_event_info *info;
-	unsigned int i;
-	json_object *v;
-	int event;
-
-	memset(rec, 0, sizeof(*rec));
-	if (!json_object_object_get_ex(o, "event", &v))
-		return false;
-	event = krp_event_find(json_object_get_string(v) ?: "");
-	if (event < 0 || !json_object_object_get_ex(o, "t_ns", &v) || !fits(KRP_TYPE_u64, v))
-		return false;
-	rec->head.event = event;
-	rec->head.t = json_object_get_uint64(v);
-	if (!json_object_object_get_ex(o, "run", &v) || !fits(KRP_TYPE_u32, v))
-		return false;
-	rec->head.run = json_object_get_uint64(v);
-	info = &krp_events[event];
-	rec->args[0] = rec->head.run;
-	if (info->stamp >= 0)
-		rec->args[info->stamp] = rec->head.t;
-	for (i = 1; i < info->nr_args; i++) {
-		if (info->args[i].how != KRP_HOW_lo && !parts_from_json(rec, i, o))
-			return false;
-	}
-	return true;
-}
-
 /* Calls ok() for each glob, copied to buf, until it says true. */
 static bool any_glob(const char *globs, char *buf, size_t size,
 		     bool (*ok)(const char *glob, const void *arg), const void *arg)
@@ -631,40 +460,12 @@ const char *krp_globs_check(const char *globs, char *buf, size_t size)
  * drift apart, but the times of lines must not go back.
  */
 static int64_t offset;
-
-bool krp_rfc3339_parse(const char *rfc3339, int64_t *seconds, unsigned int *us)
-{
-	unsigned int hours, minutes;
-	struct tm tm = { 0 };
-	const char *rest;
-	char sign;
-
-	rest = strptime(rfc3339, "%FT%T", &tm);
-	/* sscanf() would take blanks and signs before a number, too. */
-	if (!rest || fnmatch(".[0-9][0-9][0-9][0-9][0-9][0-9][+-][0-9][0-9]:[0-9][0-9]", rest, 0) ||
-	    sscanf(rest, ".%6u%c%2u:%2u", us, &sign, &hours, &minutes) != 4)
-		return false;
-	*seconds = timegm(&tm) + (sign == '-' ? 1 : -1) * (int64_t)(hours * 3600 + minutes * 60);
-	return true;
-}
+static bool offset_known;
 
 void krp_mono_offset(uint64_t ns)
 {
-	offset = ns - ns % 1000;
-}
-
-bool krp_mono_is(const char *rfc3339, uint64_t t)
-{
-	/* A later time does not fit into 64 bits of nanoseconds. */
-	const int64_t most = INT64_MAX / 1000000000 - 1;
-	unsigned int us;
-	int64_t s;
-
-	if (!krp_rfc3339_parse(rfc3339, &s, &us) || s < 0 || s > most)
-		return false;
-	/* This is modulo 2^64, since t may be anything; adding t again takes that back. */
-	offset = (uint64_t)(s * 1000000000 + us * 1000LL) - t / 1000 * 1000;
-	return true;
+	offset = ns;
+	offset_known = true;
 }
 
 void krp_mono_rfc3339(char *buf, size_t size, uint64_t t)
@@ -676,15 +477,11 @@ void krp_mono_rfc3339(char *buf, size_t size, uint64_t t)
 	struct tm tm;
 	time_t s;
 
-	if (!offset) {
+	if (!offset_known) {
 		clock_gettime(CLOCK_MONOTONIC, &mono);
 		clock_gettime(CLOCK_REALTIME, &real);
-		offset = (real.tv_sec - mono.tv_sec) * 1000000000LL + real.tv_nsec - mono.tv_nsec;
-		/*
-		 * Whole microseconds, like the printed times, so that
-		 * krp_mono_is() finds the same offset again.
-		 */
-		offset -= offset % 1000;
+		krp_mono_offset((real.tv_sec - mono.tv_sec) * 1000000000LL + real.tv_nsec -
+				mono.tv_nsec);
 	}
 	ns = t + offset;
 	s = ns / 1000000000;

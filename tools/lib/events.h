@@ -3,7 +3,6 @@
 #ifndef KRP_TRACE_EVENTS_H
 #define KRP_TRACE_EVENTS_H
 
-#include <json-c/json.h>
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,6 +71,14 @@ struct krp_event_info {
 
 extern const struct krp_event_info krp_events[KRP_NR_EVENTS];
 
+/* The longest event, as the programs copy it. */
+union krp_event_copy {
+	struct krp_event_head head;
+	__u64 room[(sizeof(struct krp_event_head) + sizeof(__u64) * (KRP_MAX_ARGS + KRP_WORDS_MAX) +
+		    KRP_TEXT_MAX + KRPING_NAME_MAX) /
+		   8];
+};
+
 /* An event; arguments of 32 bits are in the lower ones. */
 struct krp_event_rec {
 	struct krp_event_head head;
@@ -108,12 +115,6 @@ void krp_event_text(FILE *f, const struct krp_event_rec *rec, uint64_t t0, unsig
  * there may be several hundred thousand events per second.
  */
 void krp_event_json(FILE *f, const struct krp_event_rec *rec);
-/*
- * The reverse of krp_event_json(), from the object of a line that also has
- * event, t_ns, run and role. false: it is no such object, or has a value that
- * is not of its kind. A missing value becomes 0.
- */
-bool krp_event_from_json(struct krp_event_rec *rec, json_object *o);
 /* Prints a string in quotes; the text must be clean. */
 void krp_json_quote(FILE *f, const char *s);
 
@@ -125,16 +126,12 @@ void krp_json_quote(FILE *f, const char *s);
 bool krp_globs_match(const char *globs, const char *event);
 const char *krp_globs_check(const char *globs, char *buf, size_t size);
 
-/*
- * Parses a time of day, RFC 3339 with microseconds, into seconds since 1970 and
- * the rest. false: it is none.
- */
-bool krp_rfc3339_parse(const char *rfc3339, int64_t *seconds, unsigned int *us);
-/* The reverse, for a time of the monotonic clock. */
+/* A time of the monotonic clock as a time of day, RFC 3339 with microseconds. */
 void krp_mono_rfc3339(char *buf, size_t size, uint64_t t);
-/* From now on, the wall's clock is so far ahead of the monotonic one. */
+/*
+ * From now on, the wall's clock is so far ahead of the monotonic one: of another machine, or 0 if nobody knows. Without this it
+ * is as on this machine.
+ */
 void krp_mono_offset(uint64_t ns);
-/* From now on, t (of another boot or machine) stands for this time. false: it is no time. */
-bool krp_mono_is(const char *rfc3339, uint64_t t);
 
 #endif /* KRP_TRACE_EVENTS_H */

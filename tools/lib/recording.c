@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -111,7 +112,7 @@ static const struct krp_event_head *convert(struct krp_recording *r, const struc
 {
 	const struct krp_recording_event *e = &r->event[h->event];
 	const struct krp_event_info *own = &krp_events[e->event - 1];
-	struct krp_event_head *to = (struct krp_event_head *)r->copy;
+	struct krp_event_head *to = &r->copy.head;
 	const __u64 *args = (const __u64 *)(h + 1);
 	const char *more = (const char *)(args + e->nr_args);
 	__u64 *own_args = (__u64 *)(to + 1), nr;
@@ -120,7 +121,7 @@ static const struct krp_event_head *convert(struct krp_recording *r, const struc
 
 	if (r->same)
 		return h;
-	memset(r->copy, 0, sizeof(r->copy));
+	memset(&r->copy, 0, sizeof(r->copy));
 	*to = *h;
 	to->event = e->event - 1;
 	for (i = 0; i < e->nr_args; i++) {
@@ -249,25 +250,30 @@ const struct krp_event_head *krp_recording_next(struct krp_recording *r, size_t 
 	return NULL;
 }
 
-bool krp_is_recording(FILE *f)
+const char *krp_recording_open(struct krp_recording *r, FILE *f, struct krp_runs *runs)
 {
 	char magic[sizeof(KRP_RECORDING_MAGIC) - 1];
-	int c = getc(f);
 
-	/* A line of JSON begins otherwise; one character can always be put back. */
-	ungetc(c, f);
-	if (c != KRP_RECORDING_MAGIC[0])
-		return false;
-	return fread(magic, sizeof(magic), 1, f) == 1 &&
-	       !memcmp(magic, KRP_RECORDING_MAGIC, sizeof(magic));
-}
-
-void krp_recording_open(struct krp_recording *r, FILE *f, struct krp_runs *runs)
-{
 	memset(r, 0, sizeof(*r));
 	r->runs = runs;
 	r->f = f;
 	r->about = json_object_new_object();
+	if (fread(magic, sizeof(magic), 1, f) != 1 ||
+	    memcmp(magic, KRP_RECORDING_MAGIC, sizeof(magic)))
+		return "no recording of krping-record";
+	return NULL;
+}
+
+void krp_recording_input(struct krp_recording *r, const char *input, struct krp_runs *runs)
+{
+	FILE *f = strcmp(input, "-") ? fopen(input, "re") : stdin;
+	const char *why;
+
+	if (!f)
+		krp_die("%s: %s", input, strerror(errno));
+	why = krp_recording_open(r, f, runs);
+	if (why)
+		krp_die("%s: %s", input, why);
 }
 
 void krp_recording_last_runs(struct krp_recording *r)

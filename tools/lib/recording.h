@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../../bpf/event_table.h"
+#include "events.h"
 #include "lost.h"
 #include "runs.h"
 
@@ -74,15 +74,16 @@ struct krp_recording {
 	void (*other)(struct krp_recording *r, const struct krp_chunk *c);
 	bool whole;	    /* its end was read */
 	const char *damage; /* NULL: none */
-	__u64 copy[(sizeof(struct krp_event_head) + sizeof(__u64) * (KRP_MAX_ARGS + KRP_WORDS_MAX) +
-		    KRP_TEXT_MAX + KRPING_NAME_MAX) /
-		   8];
+	union krp_event_copy copy;
 };
 
-/* Is the file a recording? Else nothing of it was read, unless it begins with the same letter. */
-bool krp_is_recording(FILE *f);
-/* The file is behind that beginning. What it has of /proc/krping_runs goes to runs, which stay the caller's. */
-void krp_recording_open(struct krp_recording *r, FILE *f, struct krp_runs *runs);
+/*
+ * Begins to read the file, which the recording closes. What it has of /proc/krping_runs goes to runs, which stay the
+ * caller's. Returns what is wrong with it, or NULL.
+ */
+const char *krp_recording_open(struct krp_recording *r, FILE *f, struct krp_runs *runs);
+/* The same of the file with that name, "-" for stdin; dies if it cannot be read. */
+void krp_recording_input(struct krp_recording *r, const char *input, struct krp_runs *runs);
 /*
  * The next event, in the form of this version, valid until the next call, and its size; NULL: there is none, since it is whole, or
  * damaged. What comes between events is in the members.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <bpf/bpf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,15 +218,10 @@ static int take_event(void *ctx, void *data, size_t size)
 
 static void open_recording(struct krp_seen *n, const char *input, struct krp_runs *runs)
 {
-	FILE *f = strcmp(input, "-") ? fopen(input, "re") : stdin;
 	size_t size;
 
-	if (!f)
-		krp_die("%s: %s", input, strerror(errno));
-	if (!krp_is_recording(f))
-		krp_die("%s: no recording of krping-record", input);
 	n->recording = krp_new(1, sizeof(*n->recording));
-	krp_recording_open(n->recording, f, runs);
+	krp_recording_input(n->recording, input, runs);
 	/* Before the first event is what /proc had when the recording began. */
 	n->pending = krp_recording_next(n->recording, &size);
 	if (n->pending)

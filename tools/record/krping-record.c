@@ -377,17 +377,12 @@ static void copy_other(struct krp_recording *r, const struct krp_chunk *c)
 /* What this version does not know is left out: it may be a name. */
 static int anonymize(void)
 {
-	FILE *f = strcmp(original, "-") ? fopen(original, "re") : stdin;
 	const struct krp_event_head *h;
 	struct krp_recording r;
 	struct krp_runs runs = { 0 };
 	size_t size;
 
-	if (!f)
-		krp_die("%s: %s", original, strerror(errno));
-	if (!krp_is_recording(f))
-		krp_die("%s: no recording of krping-record", original);
-	krp_recording_open(&r, f, &runs);
+	krp_recording_input(&r, original, &runs);
 	r.other = copy_other;
 	open_file(parts, O_EXCL);
 	while ((h = krp_recording_next(&r, &size))) {

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "../lib/events.h"
-#include "input.h"
 #include "ladder.h"
 #include "order.h"
 #include "../lib/recording.h"
@@ -52,11 +51,9 @@ static const char *globs;
 static unsigned long max_events;
 static uint32_t ring_kib;
 static bool delta, wide;
-/* A recording written by -j, which is read instead of live events; and its state. */
+/* A recording, which is read instead of live events; and its state. */
 static const char *input;
-static struct krp_input recording;
-/* Or what krping-record has written; f is NULL if it is not that. */
-static struct krp_recording records;
+static struct krp_recording recording;
 static struct krp_runs recorded;
 
 static uint64_t nr_shown, counts[KRP_NR_EVENTS];
@@ -72,25 +69,7 @@ static uint64_t own_nonce;
 
 static struct krp_lost losses(void)
 {
-	struct krp_lost lost = {
-		.missed = recording.missed,
-		.failed = recording.failed,
-		.dropped = recording.dropped,
-		.unknown = recording.lost_unknown,
-	};
-
-	return input ? lost : krp_source_lost(&source);
-}
-
-/* For a recording, also counts lost events whose cause it does not tell. */
-static uint64_t nr_lost(void)
-{
-	return input ? krp_input_lost(&recording) : krp_lost_sum(losses());
-}
-
-static uint64_t nr_late(void)
-{
-	return order ? krp_order_late(order) : recording.out_of_order;
+	return input ? recording.lost : krp_source_lost(&source);
 }
 
 static size_t position(uint32_t id)
@@ -322,7 +301,7 @@ static void why_nothing(char *buf, size_t size, const struct krp_ladder_stats *s
 	snprintf(buf + n, size - n,
 		 " (whole %" PRIu64 ", incomplete %" PRIu64 ", too long %" PRIu64
 		 ", cut short %" PRIu64 ", lost events %" PRIu64 ")",
-		 st->seen, st->holes, st->too_long, st->aborted, nr_lost());
+		 st->seen, st->holes, st->too_long, st->aborted, krp_lost_sum(losses()));
 }
 
 static bool progress_shown;
@@ -435,18 +414,19 @@ static void find_ended(void)
 	next_pair();
 }
 
-/* Reports losses when they happen, not only at the end. time: when that was; NULL: now. */
-static void tell_losses(uint64_t lost, const char *time)
+/* Reports losses when they happen, not only at the end. */
+static void look_for_losses(void)
 {
+	uint64_t lost = krp_lost_sum(losses());
 	json_object *o;
 
+	if (lost)
+		find_ended();
 	if (lost == lost_told || ladder_mode)
 		return;
 	lost_told = lost;
 	if (krp_tool.opts.json) {
 		o = krp_json_new(krp_tool.name, false);
-		if (time)
-			krp_json_text(o, "time", time);
 		krp_json_u64(o, "lost", lost_told);
 		krp_json_emit(stdout, o);
 	} else {
@@ -454,49 +434,24 @@ static void tell_losses(uint64_t lost, const char *time)
 	}
 }
 
-static void look_for_losses(void)
-{
-	uint64_t lost = krp_lost_sum(losses());
-
-	if (lost)
-		find_ended();
-	tell_losses(lost, NULL);
-}
-
-/* The object of a summary; for a recording, with the time of its own summary. */
-static json_object *final_json(void)
-{
-	json_object *o = krp_json_new(krp_tool.name, true);
-
-	if (*recording.time)
-		krp_json_text(o, "time", recording.time);
-	return o;
-}
-
 static void lost_json(json_object *o)
 {
-	struct krp_lost lost = losses();
-
-	krp_json_lost(o, lost);
-	if (input && !lost.unknown)
-		krp_json_u64(o, "lost", nr_lost());
-	krp_json_u64(o, "out_of_order", nr_late());
-	krp_input_json(&recording, o);
+	krp_json_lost(o, losses());
+	krp_json_u64(o, "out_of_order", krp_order_late(order));
+	if (recording.damage)
+		krp_json_text(o, "damage", recording.damage);
 }
 
 static void print_lost(FILE *f)
 {
 	struct krp_lost lost = losses();
-	char text[24];
 
-	/* A recording may have lost more events than it gives causes for. */
-	snprintf(text, sizeof(text), "%" PRIu64, nr_lost());
-	fprintf(f, "lost events %s", input && !lost.unknown ? text : krp_lost_text(lost));
+	fprintf(f, "lost events %s", krp_lost_text(lost));
 	if (krp_lost_sum(lost))
 		fprintf(f, " (ring buffer full %" PRIu64 ", program busy %" PRIu64 ")",
 			lost.dropped, lost.missed);
-	if (nr_late())
-		fprintf(f, ", out of order %" PRIu64, nr_late());
+	if (krp_order_late(order))
+		fprintf(f, ", out of order %" PRIu64, krp_order_late(order));
 	fputc('\n', f);
 }
 
@@ -513,7 +468,7 @@ static void stream_summary(void)
 	FILE *f;
 
 	if (krp_tool.opts.json) {
-		o = final_json();
+		o = krp_json_new(krp_tool.name, true);
 		krp_json_u64(o, "events", nr_shown);
 		lost_json(o);
 		c = json_object_new_object();
@@ -622,7 +577,7 @@ static void ladder_json(const struct krp_iteration *it, const struct krp_ladder_
 {
 	static const char *const words[] = { "median", "slowest", "fastest", "number" };
 	const struct krp_pair *pair = krp_ladder_pair(ladder);
-	json_object *o = final_json(), *a = json_object_new_array();
+	json_object *o = krp_json_new(krp_tool.name, true), *a = json_object_new_array();
 	size_t i;
 
 	lost_json(o);
@@ -674,120 +629,25 @@ static enum krp_exit ladder_summary(void)
 	return KRP_EXIT_OK;
 }
 
-/* The first event of the present recording has set the time of day by which all its events are shown. */
-static bool timed;
-
-static void feed_event(const struct krp_event_rec *rec, json_object *o)
-{
-	struct known *k = run_of(rec);
-	json_object *v;
-
-	if (!timed && json_object_object_get_ex(o, "time", &v))
-		krp_mono_is(json_object_get_string(v), rec->head.t);
-	timed = true;
-	if (json_object_object_get_ex(o, "role", &v))
-		krp_clean(k->info.role, sizeof(k->info.role), v ? json_object_get_string(v) : "");
-	if (rec->head.event == KRP_EV_conn && json_object_object_get_ex(o, "peer_here", &v) &&
-	    json_object_get_boolean(v))
-		own_nonce = KRP_ARG(rec, conn, peer_nonce);
-	handle(rec);
-}
-
-static void feed_line(const char *line, size_t len)
-{
-	struct krp_event_rec rec;
-	const char *time = NULL;
-	json_object *o, *v;
-
-	switch (krp_input_line(&recording, line, len, &rec, &o)) {
-	case KRP_LINE_EVENT:
-		feed_event(&rec, o);
-		break;
-	case KRP_LINE_LOST:
-		if (json_object_object_get_ex(o, "time", &v))
-			time = json_object_get_string(v);
-		tell_losses(krp_input_lost(&recording), time);
-		break;
-	case KRP_LINE_FINAL:
-		/* Another recording may follow, with another boot's clock. */
-		timed = false;
-		break;
-	default:
-		break;
-	}
-	json_object_put(o);
-}
-
 static bool has_enough(void)
 {
 	return is_enough() || (ladder && krp_ladder_is_settled(ladder));
 }
 
-/* What krping-record has written: events in the order in which they were raised. */
-static void read_records(FILE *f)
+static void read_input(void)
 {
 	const struct krp_event_head *h;
 	size_t size;
 
-	order = krp_order_new(ORDER_ROOM);
-	if (!order)
-		krp_die("out of memory");
-	krp_recording_open(&records, f, &recorded);
-	while (!has_enough() && (h = krp_recording_next(&records, &size))) {
+	krp_recording_input(&recording, input, &recorded);
+	while (!has_enough() && (h = krp_recording_next(&recording, &size))) {
 		own_nonce = recorded.nonce;
-		krp_mono_offset(records.clock.real - records.clock.mono);
+		krp_mono_offset(recording.clock.real - recording.clock.mono);
 		on_event(NULL, (void *)h, size);
 		if (h->t > WINDOW_NS)
 			show_until(h->t - WINDOW_NS);
 	}
 	show_until(UINT64_MAX);
-	recording.missed = records.lost.missed;
-	recording.failed = records.lost.failed;
-	recording.dropped = records.lost.dropped;
-	recording.why = records.damage;
-}
-
-static void read_input(void)
-{
-	FILE *f = strcmp(input, "-") ? fopen(input, "re") : stdin;
-	bool enough = false;
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t len;
-
-	if (!f)
-		krp_die("%s: %s", input, strerror(errno));
-	if (krp_is_recording(f)) {
-		read_records(f);
-		return;
-	}
-	while (!enough && (len = getline(&line, &room, f)) > 0) {
-		feed_line(line, len - (line[len - 1] == '\n'));
-		enough = has_enough();
-	}
-	if (ferror(f))
-		krp_die("%s: %s", input, strerror(errno));
-	krp_input_end(&recording);
-	/* The rest of the recording was not asked for. */
-	if (enough)
-		recording.unfinished = false;
-	free(line);
-	if (f != stdin)
-		fclose(f);
-}
-
-/* told: the summary's object has reported the damage. */
-static enum krp_exit judge_input(bool told)
-{
-	char damage[256];
-
-	if (!krp_input_is_damaged(&recording))
-		return KRP_EXIT_OK;
-	if (!told) {
-		krp_input_damage(&recording, damage, sizeof(damage));
-		krp_error("%s is damaged: %s", input, damage);
-	}
-	return KRP_EXIT_BROKEN;
 }
 
 static bool ladder_is_done(void)
@@ -875,9 +735,6 @@ static void watch(void)
 
 	krp_preflight();
 	krp_check_filter();
-	order = krp_order_new(ORDER_ROOM);
-	if (!order)
-		krp_die("out of memory");
 	if (!krp_runs_read(&runs))
 		own_nonce = runs.nonce;
 	krp_runs_free(&runs);
@@ -933,7 +790,7 @@ int main(int argc, char **argv)
 		{ "number", 'n', "N", 0, "stop after N events", 1 },
 		{ "delta", 'D', NULL, 0, "the time since the line before", 2 },
 		{ "wide", 'w', NULL, 0, "one line an event, however long", 2 },
-		{ "input", 'I', "FILE", 0, "what krping-record or -j has written", 3 },
+		{ "input", 'I', "FILE", 0, "what krping-record has written", 3 },
 		{ "ring", 'R', "KIB", 0, "size of the ring buffer (8192)", 3 },
 		{ 0 }
 	};
@@ -948,6 +805,9 @@ int main(int argc, char **argv)
 	width = screen_width();
 	if (ladder_mode)
 		handle = feed_ladder;
+	order = krp_order_new(ORDER_ROOM);
+	if (!order)
+		krp_die("out of memory");
 	if (input)
 		read_input();
 	else
@@ -956,12 +816,17 @@ int main(int argc, char **argv)
 		status = ladder_summary();
 	else
 		stream_summary();
-	if (input && judge_input(krp_tool.opts.json && status == KRP_EXIT_OK) != KRP_EXIT_OK)
+	if (recording.damage) {
+		/* The object of a summary has reported it. */
+		if (!krp_tool.opts.json || status != KRP_EXIT_OK)
+			krp_error("%s is damaged: %s", input, recording.damage);
 		status = KRP_EXIT_BROKEN;
+	}
 	krp_ladder_free(ladder);
-	if (!input)
+	if (input)
+		krp_recording_close(&recording);
+	else
 		krp_source_close(&source);
-	krp_recording_close(&records);
 	krp_runs_free(&recorded);
 	krp_order_free(order);
 	free(known);
