@@ -38,12 +38,15 @@ struct krp_head {
 	__u32 parent;
 	__s32 err;
 	__u32 tid;		/* of the run's thread; 0: it has told nothing yet */
-	__u32 reserved;
+	__u32 peer_run;		/* from here to qp, and dev: krping_conn's; 0 until it was seen */
+	__u32 port;
+	__u32 qp;
 	__u64 t_first;		/* when our account begins; run_start's t unless late */
 	__u64 t_last;		/* when our account ends, so far */
 	__u64 duration_ns;	/* run_end's */
 	char comm[KRP_COMM_LEN];
 	char name[KRPING_NAME_MAX];	/* "" if it has none, or late */
+	char dev[KRPING_DEV_NAME_MAX];
 };
 
 /* Global counters, in the per-CPU map "counters". */

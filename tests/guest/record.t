@@ -1,32 +1,46 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# krping-record: what a view says live, it says of the recording of the same runs, to the last digit, without the module; and what
-# a recording has that was cut off.
+# krping-record and trace-cmd: what a view says live, it says of the recording of the same runs, to the last digit, without the
+# module; and what a recording has that was cut off.
 
 . "$(dirname "$0")/lib.sh"
 
-REC=$T/all.rec
+REC=$T/all.rec DAT=$T/trace.dat
 # The last object of a tool's output, without what is of the moment, and what a recording says beside that.
 said() { jq -s '.[-1] | del(.time, .interval_ns, .setting.host, .setting.version, .devices)' "$1"; }
+# Without what no event tells, and trace-cmd cannot know: what /proc counts, addresses, the sums of split; and of a run that fails the
+# device, since it never was connected, and the reason.
+known() {
+	said "$1" | jq 'del(.setting, (.runs[] | (.split_iters, .own_host_ns, .peer_host_ns, .network_ns, .fastreg, .inv, .src, .dst,
+		(select(.errno != 0) | .dev, .qp, .reason))))'
+}
+# trace-cmd records, or has ended.
+recording() { gone "${PIDS[trace-cmd]}" || [ "$(cat $TRACING/events/krping/enable $TRACING/tracing_on | xargs)" = "1 1" ]; }
 
 # --- the same runs, live and recorded ---
 background krping-stages krping-stages -j
 background krping-mr krping-mr -j
 background krping-top krping-top -j
+background trace-cmd trace-cmd record -q -b 8192 -e krping -o "$DAT"
 attach krping-record -o "$REC"
 attached krping-stages krping-mr krping-top
+ok "trace-cmd records" until_ok 30 recording
 good_pair "pings" 200 ",count=200"
 ping_pair "" ",test=bw,count=300,size=4K,txdepth=8"
 check_good "requests in flight" "$CLI" 300
 refused "a run that fails" "client,addr=$ADDR,port=9,count=1" "ECONNREFUSED .*"
 watched "they end" krping-stages krping-mr krping-top
 tool_ends "krping-record" krping-record INT
+tool_ends "trace-cmd" trace-cmd INT
 ok "the module is not there" rmmod rdma_krping
 for tool in krping-stages krping-top krping-mr; do
 	"$tool" -j -I "$REC" >"$T/replay" 2>"$T/replay.err"
 	is "$? $(<"$T/replay.err")" "0 " "$tool reads the recording"
 	is "$(diff <(said "$T/$tool.out") <(said "$T/replay") | head -n 5)" '' "$tool says the same of it"
+	"$tool" -j -I "$DAT" >"$T/dat" 2>"$T/dat.err"
+	is "$? $(<"$T/dat.err")" "0 " "$tool reads what trace-cmd has recorded"
+	is "$(diff <(known "$T/$tool.out") <(known "$T/dat") | head -n 20)" '' "$tool says the same of that"
 done
 is "$(jq -s '.[-1].runs | length' "$T/replay")" 5 "there are five runs" || diag "$(<"$T/replay")"
 krping-stages -j -I "$REC" 0.1 >"$T/lines"
@@ -39,6 +53,13 @@ is "$(jq -s '[.[:-1][].runs[].interval_iters] | add' "$T/lines.top")" "$(jq -s '
 	"so have those of krping-top"
 like "$(krping-stages -I "$REC" | head -n 1)" "^# ${PROVIDER}0/1 .* $(uname -r) .* on $(uname -n)\$" "a replay says where it was recorded"
 krping-trace -j -I "$REC" -E iter_stages >"$T/events"
+krping-trace -j -I "$DAT" -E iter_stages >"$T/dat"
+is "$(diff <(jq -c 'del(.time)' "$T/events") <(jq -c 'del(.time)' "$T/dat") | head -n 5)" '' "krping-trace has the same events of both"
+krping-stages -I "$DAT" >"$T/out"
+is "$? $(head -n 1 "$T/out")" "0 # recorded by trace-cmd" "a replay of trace-cmd's says so"
+krping-trace -j -I "$DAT" ladder 11 >"$T/out"
+is "$? $(jq -s -c '.[-1] | [.iter, .client.run > 0, .server.run > 0, (.steps | length > 40)]' "$T/out")" '0 [11,true,true,true]' \
+	"the ladder of both ends, of trace-cmd's" || diag "$(cat "$T/out")"
 is "$(jq -s 'map(select(.flags == "commit")) | length' "$T/events")" "$(jq -s '[.[-1].runs[].iteration.count] | add' "$T/lines")" \
 	"krping-trace reads the iterations, too"
 
@@ -50,6 +71,12 @@ for n in 16 1000 $((size / 2)) $((size - 1)); do
 	like "$? $(tail -n 1 "$T/out")" "^2 .*cut is damaged: its end is missing" "$n bytes of $size"
 	krping-top -b -I "$T/cut" >"$T/out" 2>&1
 	like "$? $(tail -n 1 "$T/out")" "^2 .*cut is damaged: its end is missing" "krping-top: $n bytes of $size"
+done
+size=$(wc -c <"$DAT")
+for n in 9 16 1000 $((size / 2)) $((size - 5000)); do
+	head -c "$n" "$DAT" >"$T/cut"
+	krping-stages -I "$T/cut" >"$T/out" 2>&1
+	like "$? $(<"$T/out")" "^1 krping-stages: $T/cut: (no recording|libtracecmd cannot read it)" "$n bytes of $size of trace-cmd's"
 done
 ok "insmod again" insmod "$KRPING_MODULE"
 attach krping-record -o "$T/killed"

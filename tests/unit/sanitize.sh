@@ -154,13 +154,19 @@ is "${!codes[*]}" '0 2' "of them some are still whole, the others end with 2"
 # The tools say what is wrong with a recording; tests/unit/test_recording.c has more of it.
 head -c 5000 "$data" >"$T/cut"
 cp "$build/krping" "$T/binary"
+# What begins as a file of trace-cmd does, and is none.
+printf '\x17\x08\x44tracing6\0' | cat - "$build/krping" >"$T/trace.dat"
 for t in krping-trace krping-stages krping-mr; do
 	sane "$t, cut" "$t" -I "$T/cut"
 	is "$RC $(sed "s|$T/||" "$T/err")" "2 $t: cut is damaged: its end is missing" "$t: one that was cut off"
 	sane "$t, cut, -j" "$t" -j -I "$T/cut"
 	is "$RC $(cat "$T/err")$(tail -n 1 "$T/out" | jq -c '[.final, .damage, .lost]')" '2 [true,"its end is missing",0]' "$t -j: the last object says so"
 	sane "$t, binary" "$t" -I "$T/binary"
-	is "$RC $(sed "s|$T/||" "$T/err")" "1 $t: binary: no recording of krping-record" "$t: another file"
+	is "$RC $(sed "s|$T/||" "$T/err")" "1 $t: binary: no recording of krping-record or trace-cmd" "$t: another file"
+	sane "$t, trace.dat" "$t" -I "$T/trace.dat"
+	is "$RC $(sed "s|$T/||" "$T/err")" "1 $t: trace.dat: libtracecmd cannot read it; is it cut off?" "$t: half a file of trace-cmd"
+	sane "$t, pipe" "$t" -I <(cat "$T/trace.dat")
+	is "$RC $(sed "s|: /[^:]*:|:|" "$T/err")" "1 $t: a file of trace-cmd cannot be read from a pipe" "$t: a pipe"
 done
 all_sane "the sanitizers have nothing to say of these"
 finish_here

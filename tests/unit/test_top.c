@@ -44,7 +44,7 @@ static struct top_row *listed(uint32_t run)
 	struct top_row *r = top_rows_get(&rows, run);
 
 	assert_non_null(r);
-	r->listed = true;
+	r->listed = r->counts = true;
 	strcpy(r->info.role, run & 1 ? "server" : "client");
 	strcpy(r->info.test, "rping");
 	strcpy(r->info.dev, run % 3 ? "rxe0" : "mlx5_0");

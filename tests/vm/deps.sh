@@ -25,6 +25,7 @@ build=(
 	libbpf-dev bpftool	# skeletons
 	libelf-dev zlib1g-dev	# what libbpf links with
 	libjson-c-dev		# -j
+	libtracecmd-dev libtracefs-dev libtraceevent-dev	# -I trace.dat; Debian 12's first one does not ask for the others
 	libncurses-dev		# full screen views
 	pkg-config
 	xz-utils zstd		# payload of a vmlinuz, source tarballs
@@ -42,7 +43,7 @@ vm=(
 	ibverbs-utils		# ibv_devinfo
 	rdmacm-utils		# rping, the peer that we did not write
 	bpftrace		# tools/bpftrace/*.bt
-	trace-cmd		# a second parser of the events' formats
+	trace-cmd		# a second parser of the events' formats, and files of its own
 	tmux			# a second terminal in the VM's shell
 	man-db			# the manuals, there
 	less

@@ -228,6 +228,8 @@ void krp_environment_text(const struct krp_environment *s, char *buf, size_t siz
 			text_of(o, "cpus_online"));
 	if (*text_of(o, "host"))
 		fprintf(f, "  on %s", text_of(o, "host"));
+	if (*text_of(o, "recorder"))
+		fprintf(f, "recorded by %s", text_of(o, "recorder"));
 	/* A recording may have anything in its texts. */
 	if (!fclose(f))
 		krp_clean(buf, size, text);

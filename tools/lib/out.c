@@ -99,7 +99,9 @@ struct krp_num krp_rate(double r)
 
 	if (r >= 99999.5)
 		return scaled(r);
-	if (r < 999.5)
+	if (isnan(r))
+		strcpy(n.s, "-");
+	else if (r < 999.5)
 		three(&n, r, "");
 	else
 		snprintf(n.s, sizeof(n.s), "%.0f", r);

@@ -220,12 +220,34 @@ static const char *read_chunk(struct krp_recording *r, struct krp_chunk *c)
 	return NULL;
 }
 
+/* An event of trace-cmd. Its file has neither the module's nonce nor the clock on the wall, but events tell of both. */
+static const struct krp_event_head *next_of_tracedat(struct krp_recording *r, size_t *size)
+{
+	const struct krp_event_head *h = krp_tracedat_next(r->tracedat, size, &r->damage);
+	const __u64 *args;
+
+	r->lost = krp_tracedat_lost(r->tracedat);
+	r->whole = !h && !r->damage;
+	if (!h)
+		return NULL;
+	args = (const __u64 *)(h + 1);
+	if (h->event == KRP_EV_addr)
+		r->runs->nonce = args[KRP_ARG_addr_nonce];
+	else if (h->event == KRP_EV_run_start)
+		r->clock = (struct krp_clock){ h->t, args[KRP_ARG_run_start_t_real] };
+	else if (h->event == KRP_EV_conn)
+		r->clock = (struct krp_clock){ h->t, args[KRP_ARG_conn_t_real] };
+	return h;
+}
+
 const struct krp_event_head *krp_recording_next(struct krp_recording *r, size_t *size)
 {
 	const struct krp_event_head *h;
 	struct krp_chunk c;
 
 	while (!r->whole && !r->damage) {
+		if (r->tracedat)
+			return next_of_tracedat(r, size);
 		r->damage = read_chunk(r, &c);
 		if (r->damage)
 			break;
@@ -253,15 +275,21 @@ const struct krp_event_head *krp_recording_next(struct krp_recording *r, size_t 
 const char *krp_recording_open(struct krp_recording *r, FILE *f, struct krp_runs *runs)
 {
 	char magic[sizeof(KRP_RECORDING_MAGIC) - 1];
+	const char *why = NULL;
+	bool all;
 
 	memset(r, 0, sizeof(*r));
 	r->runs = runs;
 	r->f = f;
 	r->about = json_object_new_object();
-	if (fread(magic, sizeof(magic), 1, f) != 1 ||
-	    memcmp(magic, KRP_RECORDING_MAGIC, sizeof(magic)))
-		return "no recording of krping-record";
-	return NULL;
+	all = fread(magic, sizeof(magic), 1, f) == 1;
+	if (all && !memcmp(magic, KRP_TRACEDAT_MAGIC, sizeof(KRP_TRACEDAT_MAGIC) - 1)) {
+		r->tracedat = krp_tracedat_open(fileno(f), &why);
+		json_object_object_add(r->about, "recorder", json_object_new_string("trace-cmd"));
+	} else if (!all || memcmp(magic, KRP_RECORDING_MAGIC, sizeof(magic))) {
+		why = "no recording of krping-record or trace-cmd";
+	}
+	return why;
 }
 
 void krp_recording_input(struct krp_recording *r, const char *input, struct krp_runs *runs)
@@ -278,7 +306,7 @@ void krp_recording_input(struct krp_recording *r, const char *input, struct krp_
 
 void krp_recording_last_runs(struct krp_recording *r)
 {
-	off_t back = ftello(r->f), last[2] = { 0 };
+	off_t back = r->tracedat ? -1 : ftello(r->f), last[2] = { 0 };
 	void *event = r->chunk;
 	size_t room = r->room;
 	struct krp_chunk c;
@@ -321,6 +349,7 @@ void krp_recording_close(struct krp_recording *r)
 {
 	if (r->f && r->f != stdin)
 		fclose(r->f);
+	krp_tracedat_close(r->tracedat);
 	free(r->chunk);
 	json_object_put(r->about);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * A recording of events, as krping-record writes it: docs/recording.md. The reader believes nothing that a
- * file says: sizes are bounded by what was read, and an event has the arguments and words that it needs.
+ * file says: sizes are bounded by what was read, and an event has the arguments and words that it needs. It
+ * also reads what trace-cmd has written (tracedat.h): who reads events does not know which of them it is.
  */
 #ifndef KRP_LIB_RECORDING_H
 #define KRP_LIB_RECORDING_H
@@ -15,6 +16,7 @@
 #include "events.h"
 #include "lost.h"
 #include "runs.h"
+#include "tracedat.h"
 
 #define KRP_RECORDING_MAGIC "krping record 1\n"
 
@@ -55,6 +57,7 @@ char *krp_recording_table(void);
 
 struct krp_recording {
 	FILE *f;
+	struct krp_tracedat *tracedat; /* NULL: it is krping-record's */
 	void *chunk;
 	size_t room;
 	/* By the number of an event in the recording: the number here + 1, or 0; and where its arguments go. */

@@ -100,6 +100,11 @@ static void take_conn(struct krp_seen *n, const struct krp_event_head *h)
 	s->head.tid = h->tid;
 	s->head.size = ARG(h, conn, size);
 	s->head.test = ARG(h, conn, test);
+	s->head.peer_run = ARG(h, conn, peer_run);
+	s->head.port = ARG(h, conn, port);
+	s->head.qp = ARG(h, conn, qp);
+	copy_text(s->head.dev, sizeof(s->head.dev),
+		  (const char *)((const __u64 *)(h + 1) + KRP_NR_ARGS_conn));
 	if (nonce && nonce == n->own_nonce && ARG(h, conn, peer_run) != h->run)
 		s->peer = ARG(h, conn, peer_run);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 #include "names.h"
@@ -29,6 +30,12 @@ void krp_told_info(struct krp_run_info *info, const struct krp_head *head)
 	snprintf(info->poll_ctx, sizeof(info->poll_ctx), "%s",
 		 krp_name(&krp_poll_names, ffs(head->flags / KRPING_RUN_F_SOFTIRQ)));
 	krp_escape(info->name, sizeof(info->name), head->name, sizeof(head->name));
+	krp_escape(info->dev, sizeof(info->dev), head->dev, sizeof(head->dev));
+	if (!*head->dev)
+		strcpy(info->dev, "-");
+	info->peer_run = head->peer_run;
+	info->port = head->port;
+	info->qp = head->qp;
 	info->size = head->size;
 	info->moves = moves_of(head->test);
 	info->count = head->count;

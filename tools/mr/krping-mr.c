@@ -624,7 +624,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{ "input", 'I', "FILE", 0, "what krping-record has written", 3 },
+	{ "input", 'I', "FILE", 0, "what krping-record or trace-cmd has written", 3 },
 	{ "keys", OPT_KEYS, NULL, 0, "each memory region: key, state, age", 2 },
 	{ "watch", OPT_WATCH, NULL, 0, "stop, with exit status 2, when a balance breaks", 1 },
 	{ 0 }

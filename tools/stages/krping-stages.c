@@ -978,7 +978,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{ "split", OPT_SPLIT, NULL, 0, "ask whose time pings are: host or network", 2 },
-	{ "input", 'I', "FILE", 0, "what krping-record has written", 3 },
+	{ "input", 'I', "FILE", 0, "what krping-record or trace-cmd has written", 3 },
 	{ "peer", 'p', NULL, 0, "with --run: its peer on this host, too", 3 },
 	{ NULL, 0, NULL, 0, "Slow iterations, and why they were:", 4 },
 	{ "slow", OPT_SLOW, "TIME", 0, "those of TIME or more (ns, us, ms, s): the ten slowest",

@@ -101,8 +101,13 @@ static void take_head(const struct krp_seen_run *s, uint64_t now)
 		krp_told_info(&r->info, &r->head);
 	if (input)
 		r->info.iters = s->iter;
-	if (s->head.state == KRP_SLOT_ENDED && !r->t_ended)
-		r->t_ended = now;
+	if (s->head.state != KRP_SLOT_ENDED)
+		return;
+	if (!r->listed)
+		snprintf(r->info.state, sizeof(r->info.state), "%s",
+			 krp_name(&krp_state_names,
+				  s->head.err ? KRPING_STATE_ERROR : KRPING_STATE_DONE));
+	r->t_ended = r->t_ended ?: now;
 }
 
 /* Takes over how far runs are: those that have ended, for the last time, and the others only if "all" is set. */
@@ -307,8 +312,8 @@ static json_object *row_json(const struct top_row *r, bool final)
 		krp_json_rate(o, "reg_per_s", f->reg);
 		krp_json_rate(o, "inv_per_s", f->inv);
 	}
-	krp_json_u64(o, "fastreg", top_row_reg(r));
-	krp_json_u64(o, "inv", top_row_inv(r));
+	krp_json_ns(o, "fastreg", r->counts ? top_row_reg(r) : KRP_NS_UNKNOWN);
+	krp_json_ns(o, "inv", r->counts ? top_row_inv(r) : KRP_NS_UNKNOWN);
 	krp_json_u64(o, "post_err", r->all.post_err);
 	name = top_row_errno(r) ? strerrorname_np(top_row_errno(r)) : NULL;
 	krp_json_text(o, "errno_name", name ? name : "");
@@ -343,8 +348,8 @@ static json_object *group_json(const struct top_row *r, bool final)
 	krp_json_u64(o, "end_iters_aborted", r->all.aborts);
 	krp_json_u64(o, "wc_err", r->all.wc_err);
 	krp_json_u64(o, "wc_flush", r->all.wc_flush);
-	krp_json_u64(o, "fastreg", top_row_reg(r));
-	krp_json_u64(o, "inv", top_row_inv(r));
+	krp_json_ns(o, "fastreg", r->counts ? top_row_reg(r) : KRP_NS_UNKNOWN);
+	krp_json_ns(o, "inv", r->counts ? top_row_inv(r) : KRP_NS_UNKNOWN);
 	krp_json_u64(o, "post_err", r->all.post_err);
 	if (final) {
 		krp_json_sum(o, &r->all.iter, known ? r->all.hist : NULL);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <math.h>
 #include <string.h>
 
 #include "../lib/alloc.h"
@@ -157,7 +158,7 @@ void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t
 	r->info = *info;
 	r->phase = krp_name_find(&krp_phase_names, info->phase, strlen(info->phase));
 	r->t_phase = info->phase_start_ns;
-	r->listed = true;
+	r->listed = r->counts = true;
 }
 
 /* The time in a phase, with the part of it that goes on now. */
@@ -183,6 +184,8 @@ static void rates(struct top_figures *f, const struct top_row *r, uint64_t reg, 
 	f->reg = f->ns ? reg / seconds : 0;
 	f->inv = f->ns ? inv / seconds : 0;
 	f->mb = f->ns ? bytes / seconds / 1e6 : 0;
+	if (!r->counts)
+		f->reg = f->inv = f->mb = NAN;
 	/* Requests in flight are as many as come in a second, times the seconds that one takes. */
 	f->in_flight = strcmp(r->info.test, "block") ? -1 : f->ns ? (double)iter_ns / f->ns : 0;
 }
@@ -317,16 +320,19 @@ static struct top_row *sum_at(struct top_groups *g, int place)
 	if (!g->v[place]) {
 		g->v[place] = krp_new(1, sizeof(**g->v));
 		g->v[place]->info.id = place + 1;
-		g->v[place]->listed = g->v[place]->known = true;
+		g->v[place]->listed = g->v[place]->known = g->v[place]->counts = true;
 	}
 	return g->v[place];
 }
 
 static void clear_sum(struct top_row *r)
 {
-	struct top_row empty = {
-		.all = r->all, .prev = r->prev, .info.id = r->info.id, .listed = true, .known = true
-	};
+	struct top_row empty = { .all = r->all,
+				 .prev = r->prev,
+				 .info.id = r->info.id,
+				 .listed = true,
+				 .known = true,
+				 .counts = true };
 
 	top_sums_clear(&empty.all);
 	top_sums_clear(&empty.prev);

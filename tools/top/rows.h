@@ -43,6 +43,7 @@ struct top_row {
 	struct top_sums cur;	     /* since the last display */
 	struct top_log log;
 	bool known;	       /* there were events of it */
+	bool counts;	       /* /proc, or its copy, has told what the module counts */
 	bool listed;	       /* /proc has it, or had, and no filter is against it */
 	bool reported;	       /* its cause was printed */
 	uint32_t phase;	       /* the phase that it is in, from /proc */

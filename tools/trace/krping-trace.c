@@ -790,7 +790,7 @@ int main(int argc, char **argv)
 		{ "number", 'n', "N", 0, "stop after N events", 1 },
 		{ "delta", 'D', NULL, 0, "the time since the line before", 2 },
 		{ "wide", 'w', NULL, 0, "one line an event, however long", 2 },
-		{ "input", 'I', "FILE", 0, "what krping-record has written", 3 },
+		{ "input", 'I', "FILE", 0, "what krping-record or trace-cmd has written", 3 },
 		{ "ring", 'R', "KIB", 0, "size of the ring buffer (8192)", 3 },
 		{ 0 }
 	};
