@@ -33,7 +33,7 @@ record() {
 # says FILE: what each tool says of it: all runs in one object, and each event.
 says() {
 	local tool
-	for tool in stages mr trace; do "krping-$tool" -j -I "$1"; done | jq -c 'select(.runs or .event) | del(.time)'
+	for tool in stages mr top trace; do "krping-$tool" -j -I "$1"; done | jq -c 'select(.runs or .event) | del(.time)'
 }
 
 # same FILE WHAT [MEMBER...]: of that recording all is said that was said, but for these members.
