@@ -8,7 +8,7 @@
 
 REC=$T/all.rec DAT=$T/trace.dat
 # The last object of a tool's output, without what is of the moment, and what a recording says beside that.
-said() { jq -s '.[-1] | del(.time, .interval_ns, .setting.host, .setting.version, .devices)' "$1"; }
+said() { jq -s '.[-1] | del(.time, .interval_ns, .setting.host, .setting.version, .setting.thread_cpus, .devices)' "$1"; }
 # Without what no event tells, and trace-cmd cannot know: what /proc counts, addresses, the sums of split; and of a run that fails the
 # device, since it never was connected, and the reason.
 known() {

@@ -97,13 +97,13 @@ static void take_head(const struct krp_seen_run *s, uint64_t now)
 
 	r->head = s->head;
 	r->known = true;
-	if (!r->listed)
+	if (!r->counts)
 		krp_told_info(&r->info, &r->head);
 	if (input)
 		r->info.iters = s->iter;
 	if (s->head.state != KRP_SLOT_ENDED)
 		return;
-	if (!r->listed)
+	if (!r->counts)
 		snprintf(r->info.state, sizeof(r->info.state), "%s",
 			 krp_name(&krp_state_names,
 				  s->head.err ? KRPING_STATE_ERROR : KRPING_STATE_DONE));
