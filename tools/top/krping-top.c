@@ -829,9 +829,8 @@ static void watch_screen(void)
 		key = wake == KRP_WAKE_FD || has_key(STDIN_FILENO);
 		if (key && !take_keys())
 			break;
-		if (view.step)
+		for (; view.steps; view.steps--)
 			go_on_screen();
-		view.step = false;
 		switch (wake) {
 		case KRP_WAKE_FD:
 			between();

@@ -1192,8 +1192,8 @@ bool top_view_key(struct top_view *v, int key)
 		v->paused = !v->paused;
 		return true;
 	case '.':
-		v->step = v->replays;
-		v->paused |= v->step;
+		v->steps += v->replays;
+		v->paused |= v->replays;
 		return true;
 	}
 	if (v->screen == TOP_LIST) {

@@ -152,7 +152,7 @@ struct top_view {
 	char filter[64];
 	unsigned int max_rows; /* 0: all */
 	char absent[96];       /* what is awaited and not there yet; "": nothing */
-	bool step;	       /* of a recording: the next interval is wanted */
+	unsigned int steps;    /* of a recording: so many intervals are wanted */
 	enum krp_by by;	       /* the list is of groups; KRP_BY_RUN: of runs */
 	uint32_t within;       /* the list is of the runs of this group, by its id; 0: it is not */
 	uint32_t selected;     /* a run, or a group by its id */
