@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <err.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
 #include "by.h"
 #include "out.h"
 
@@ -76,14 +76,17 @@ void krp_groups_begin(struct krp_groups *g)
 static int place_of(struct krp_groups *g, const struct krp_run_info *info)
 {
 	char key[KRP_BY_KEY];
-	size_t i, room = g->nr;
+	size_t i;
 
 	krp_by_key(g->by, info, key, sizeof(key));
 	for (i = 0; i < g->nr; i++) {
 		if (!strcmp(g->v[i].key, key))
 			return i;
 	}
-	g->v = krp_grow(g->v, &room, g->nr + 1, sizeof(*g->v));
+	g->v = reallocarray(g->v, g->nr + 1, sizeof(*g->v));
+	if (!g->v)
+		errx(1, "out of memory");
+	g->v[g->nr] = (struct krp_group){ 0 };
 	strcpy(g->v[g->nr].key, key);
 	return g->nr++;
 }

@@ -65,8 +65,8 @@ struct krp_seen {
 	uint64_t no_slot;		      /* runs for which there was none */
 	uint32_t no_slot_run;		      /* the last of them */
 	const struct krp_event_head *pending; /* of a recording, and not taken yet */
-	uint64_t now;			      /* of a recording: the time of its last event, or interval */
-	uint64_t t_tick;		      /* of a recording: when its last interval ended */
+	uint64_t now;	 /* of a recording: the time of its last event, or interval */
+	uint64_t t_tick; /* of a recording: when its last interval ended */
 	uint64_t own_nonce;
 	/* Is called for each event of an iteration, in the order of its run. */
 	void (*take)(struct krp_seen_run *s, const struct krp_rec *rec);
