@@ -12,6 +12,7 @@
 #include "tools/mr/ledger.h"
 #include "tools/record/anonymize.h"
 #include "tools/stages/stages.h"
+#include "tools/top/sums.h"
 
 /* A recording needs no live source. */
 void krp_source_open(struct krp_source *s, bool (*event)(const char *event), uint32_t run,
@@ -139,11 +140,10 @@ static void read_stages(const char *name)
 	struct krp_runs runs = { 0 };
 	struct view v = { 0 };
 	uint32_t slot;
-	uint64_t t;
 
 	account_open(1000, name, &runs);
-	while (krp_seen_next(&runs_seen, &t))
-		krp_seen_take(&runs_seen);
+	while (krp_seen_step(&runs_seen, 1000000000) != KRP_STEP_END)
+		;
 	account_join();
 	for (slot = 0; slot < runs_seen.slots; slot++) {
 		if (!krp_seen_slot(&runs_seen, slot))
@@ -176,17 +176,43 @@ static void drop(uint32_t slot)
 {
 }
 
-static void read_memory(const char *name)
-{
-	struct krp_runs runs = { 0 };
-	struct krp_seen seen;
-	uint64_t t;
+static struct top_sums sums;
+static struct top_log top_log;
 
-	krp_seen_open(&seen, KRP_EV_iter_memory, name, &runs, take, drop);
-	while (krp_seen_next(&seen, &t))
-		krp_seen_take(&seen);
+static void take_top(struct krp_seen_run *s, const struct krp_rec *rec)
+{
+	top_sums_take(&sums, &top_log, rec, s->iter, true);
+}
+
+static void take_rare(const struct krp_event_head *h)
+{
+	top_sums_rare(&sums, &top_log, h);
+}
+
+static void read_runs(const char *name, enum krp_event event,
+		      void (*take_rec)(struct krp_seen_run *s, const struct krp_rec *rec))
+{
+	struct krp_seen seen = { .other = take_rare };
+	struct krp_runs runs = { 0 };
+
+	krp_seen_open(&seen, event, name, &runs, take_rec, drop);
+	while (krp_seen_step(&seen, 1) != KRP_STEP_END)
+		;
 	krp_seen_close(&seen);
 	krp_runs_free(&runs);
+}
+
+static void read_top(const char *name)
+{
+	read_runs(name, KRP_EV_iter_stages, take_top);
+	free(sums.hist);
+	memset(&sums, 0, sizeof(sums));
+	memset(&top_log, 0, sizeof(top_log));
+}
+
+static void read_memory(const char *name)
+{
+	read_runs(name, KRP_EV_iter_memory, take);
 	ledger_free(&ledger);
 	costs_free(&costs);
 	memset(&ledger, 0, sizeof(ledger));
@@ -203,5 +229,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_events(name);
 	read_stages(name);
 	read_memory(name);
+	read_top(name);
 	return 0;
 }
