@@ -57,6 +57,8 @@ krping-trace -j -I "$DAT" -E iter_stages >"$T/dat"
 is "$(diff <(jq -c 'del(.time)' "$T/events") <(jq -c 'del(.time)' "$T/dat") | head -n 5)" '' "krping-trace has the same events of both"
 krping-stages -I "$DAT" >"$T/out"
 is "$? $(head -n 1 "$T/out")" "0 # recorded by trace-cmd" "a replay of trace-cmd's says so"
+krping-record --anonymize "$DAT" -o "$T/copy" 2>"$T/err"
+is "$? $(<"$T/err")" "1 krping-record: --anonymize: $DAT is not of krping-record" "and is not made anonymous"
 krping-trace -j -I "$DAT" ladder 11 >"$T/out"
 is "$? $(jq -s -c '.[-1] | [.iter, .client.run > 0, .server.run > 0, (.steps | length > 40)]' "$T/out")" '0 [11,true,true,true]' \
 	"the ladder of both ends, of trace-cmd's" || diag "$(cat "$T/out")"

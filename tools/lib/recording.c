@@ -338,7 +338,7 @@ void krp_recording_last_runs(struct krp_recording *r)
 double krp_recording_position(const struct krp_recording *r)
 {
 	struct stat st;
-	off_t at = ftello(r->f);
+	off_t at = r->tracedat ? -1 : ftello(r->f);
 
 	if (at < 0 || fstat(fileno(r->f), &st) || !S_ISREG(st.st_mode) || !st.st_size)
 		return -1;

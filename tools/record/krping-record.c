@@ -383,6 +383,8 @@ static int anonymize(void)
 	size_t size;
 
 	krp_recording_input(&r, original, &runs);
+	if (r.tracedat)
+		krp_die("--anonymize: %s is not of krping-record", original);
 	r.other = copy_other;
 	open_file(parts, O_EXCL);
 	while ((h = krp_recording_next(&r, &size))) {
