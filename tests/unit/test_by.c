@@ -3,7 +3,7 @@
 #include "unit.h"
 #include "tools/lib/by.h"
 #include "tools/lib/out.h"
-#include "tools/lib/told.h"
+#include "tools/lib/runinfo.h"
 
 static struct krp_run_info run(const char *dev, const char *dst, uint32_t size)
 {
@@ -69,18 +69,18 @@ TEST(told)
 	struct krp_run_info info = { 0 };
 	unsigned int ctx;
 
-	krp_told_info(&info, &head);
+	krp_run_info_of(&info, &head);
 	assert_string_equal(keys_of(&info), "-|-|-|-|-|-");
 	assert_int_equal(info.pid, 0);
 	head.late = 0;
-	krp_told_info(&info, &head);
+	krp_run_info_of(&info, &head);
 	assert_string_equal(keys_of(&info), "-|-|-|server|bw|4096");
 	are("17 1", info.pid, info.moves);
 	assert_string_equal(info.name, "a b");
 	/* The order of stages and the causes depend on who polls. */
 	for (ctx = 0; ctx < KRPING_NR_POLLS; ctx++) {
 		head.flags = KRPING_RUN_F_SRQ | KRPING_RUN_F_POLL(ctx);
-		krp_told_info(&info, &head);
+		krp_run_info_of(&info, &head);
 		assert_string_equal(info.poll_ctx, ((const char *[]){ "thread", "softirq",
 								      "workqueue", "busy" })[ctx]);
 	}

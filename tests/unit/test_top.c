@@ -14,7 +14,7 @@ static struct screen {
 	struct krp_hwports ports;
 	struct krp_hwport port;
 	struct krp_hwcnt counters[2];
-	struct krp_environment setting;
+	struct krp_environment environment;
 	struct top_groups groups;
 	struct top_view v;
 } s;
@@ -715,11 +715,11 @@ static void screen_open(unsigned int nr)
 	unsigned int i, j;
 
 	teardown();
-	strcpy(s.setting.kernel, "6.1.0-56-amd64");
-	strcpy(s.setting.clock, "tsc");
+	strcpy(s.environment.kernel, "6.1.0-56-amd64");
+	strcpy(s.environment.clock, "tsc");
 	s.v = (struct top_view){ .rows = &rows,
 				 .ports = &s.ports,
-				 .setting = &s.setting,
+				 .environment = &s.environment,
 				 .groups = &s.groups,
 				 .now = 100 * SECOND,
 				 .keep_ns = 10 * SECOND,

@@ -7,7 +7,7 @@
 #include "../lib/alloc.h"
 #include "../lib/probe.h"
 #include "../lib/display.h"
-#include "../lib/told.h"
+#include "../lib/runinfo.h"
 #include "../lib/tool.h"
 #include "collect.h"
 
@@ -141,7 +141,7 @@ static bool view(void *total, void *since, uint32_t slot, bool whole)
 	b->missed = c.missed;
 	b->gap = c.gap;
 	if (!b->run.info.id)
-		krp_told_info(&b->run.info, &b->run.head);
+		krp_run_info_of(&b->run.info, &b->run.head);
 	b->off = off_balance(b);
 	if (!b->run.info.pid)
 		b->run.info.pid = b->run.head.pid;

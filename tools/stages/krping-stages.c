@@ -12,7 +12,7 @@
 #include "../lib/ask.h"
 #include "../lib/probe.h"
 #include "../lib/split.h"
-#include "../lib/told.h"
+#include "../lib/runinfo.h"
 #include "stages.h"
 
 static struct krp_runs runs;
@@ -97,7 +97,7 @@ static bool view(void *total, void *since, uint32_t slot, bool whole)
 	if (!account_view(v, of_interval, slot, whole))
 		return false;
 	if (!v->run.info.id)
-		krp_told_info(&v->run.info, &v->run.head);
+		krp_run_info_of(&v->run.info, &v->run.head);
 	/* Compare two measurements: the clock of the module, and the sum of all pieces. */
 	if (was_seen_whole(v)) {
 		if (since)

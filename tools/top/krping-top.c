@@ -11,7 +11,7 @@
 #include "../lib/names.h"
 #include "../lib/ask.h"
 #include "../lib/split.h"
-#include "../lib/told.h"
+#include "../lib/runinfo.h"
 #include "../lib/tool.h"
 #include "curses.h"
 #include "rows.h"
@@ -27,13 +27,13 @@ static struct krp_runs runs;
 static struct top_rows rows;
 static struct top_groups groups;
 static struct krp_hwports ports;
-static struct krp_environment setting;
+static struct krp_environment environment;
 static uint64_t t_begin, t_watch; /* when the tool began; when all its programs were attached */
 static bool no_clear, batch, split;
 static struct top_view view = {
 	.rows = &rows,
 	.ports = &ports,
-	.setting = &setting,
+	.environment = &environment,
 	.groups = &groups,
 	.sort = TOP_RUN,
 	.keep_ns = 10000000000ULL,
@@ -98,7 +98,7 @@ static void take_head(const struct krp_seen_run *s, uint64_t now)
 	r->head = s->head;
 	r->known = true;
 	if (!r->counts)
-		krp_told_info(&r->info, &r->head);
+		krp_run_info_of(&r->info, &r->head);
 	if (input)
 		r->info.iters = s->iter;
 	if (s->head.state != KRP_SLOT_ENDED)
@@ -181,10 +181,10 @@ static void list_run(struct krp_run_info *info, uint64_t now)
 	top_row_info(r, info, !input ? t_watch : r->head.late ? UINT64_MAX : 0);
 	if (input)
 		return;
-	if (!krp_environment_run(&setting, info))
+	if (!krp_environment_run(&environment, info))
 		krp_die("out of memory");
-	if (r->head.tid && !krp_run_finished(info) && !krp_environment_has(&setting, info->id))
-		krp_environment_thread(&setting, info->id, r->head.tid);
+	if (r->head.tid && !krp_run_finished(info) && !krp_environment_has(&environment, info->id))
+		krp_environment_thread(&environment, info->id, r->head.tid);
 	if (krp_run_finished(info) && !r->t_ended)
 		r->t_ended = now;
 }
@@ -251,7 +251,7 @@ static void next_interval(void)
 	krp_time_clock(view.clock, sizeof(view.clock), krp_seen_clock(&seen));
 	if (input) {
 		view.position = krp_recording_position(seen.recording);
-		setting.recorded = seen.recording->about;
+		environment.recorded = seen.recording->about;
 	}
 	for (i = 0; i < rows.nr; i++) {
 		r = rows.v[i];
@@ -458,7 +458,7 @@ static json_object *list_json(bool final)
 	if (is_grouped())
 		groups_json(o, final);
 	json_object_object_add(o, "devices", ports_json(final));
-	krp_environment_add(&setting, o, final);
+	krp_environment_add(&environment, o, final);
 	if (input && seen.recording->damage)
 		krp_json_text(o, "damage", seen.recording->damage);
 	return o;
@@ -506,7 +506,7 @@ static void print_table(void)
 
 	for (i = 0; i < rows.nr; i++)
 		running += rows.v[i]->listed && !rows.v[i]->t_ended;
-	krp_environment_head(&setting, f, width);
+	krp_environment_head(&environment, f, width);
 	fprintf(f, "krping-top %s  %u running  lost events %s\n", view.clock, running, view.lost);
 	if (!rows.nr) {
 		top_view_nothing(&view, nothing, sizeof(nothing));
@@ -970,7 +970,7 @@ int main(int argc, char **argv)
 		view.replays = true;
 	} else {
 		t_watch = krp_time_now();
-		krp_environment_open(&setting, "");
+		krp_environment_open(&environment, "");
 		if (keys)
 			krp_source_also(&seen.source, STDIN_FILENO);
 	}
@@ -982,7 +982,7 @@ int main(int argc, char **argv)
 	/* With -j the last object has reported it. */
 	if (damage && !krp_tool.opts.json)
 		krp_error("%s is damaged: %s", input, damage);
-	krp_environment_close(&setting);
+	krp_environment_close(&environment);
 	krp_seen_close(&seen);
 	return damage ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

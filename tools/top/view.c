@@ -379,11 +379,11 @@ static void put_position(const struct top_view *v, struct krp_canvas *c, int y)
 }
 
 /* Returns the line below. */
-static int draw_setting(const struct top_view *v, struct krp_canvas *c, int y)
+static int draw_environment(const struct top_view *v, struct krp_canvas *c, int y)
 {
 	char text[KRP_ENVIRONMENT_TEXT];
 
-	krp_environment_text(v->setting, text, sizeof(text), c->width);
+	krp_environment_text(v->environment, text, sizeof(text), c->width);
 	krp_canvas_text(c, y, 0, KRP_PLAIN, text);
 	put_position(v, c, y);
 	return y + 1;
@@ -489,7 +489,7 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 
 	y = 1;
 	if (height >= 16)
-		y = draw_setting(v, c, y);
+		y = draw_environment(v, c, y);
 	y = top_draw_head(c, y, &v->layout, sort_column(v));
 	v->page = bottom - y;
 	if (v->page < 1)
@@ -882,7 +882,7 @@ static void draw_one(struct top_view *v, struct krp_canvas *c)
 		v->scroll = 0;
 	begin = o.y = 1 - v->scroll;
 	one_head(&o);
-	o.y = draw_setting(v, c, o.y);
+	o.y = draw_environment(v, c, o.y);
 	one_latency(&o);
 	one_split(&o);
 	put_bar(c, o.y++, 0, c->width, o.f.phase_ns, KRP_PLAIN);

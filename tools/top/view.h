@@ -135,7 +135,7 @@ struct top_view {
 	/* The data. */
 	struct top_rows *rows;
 	struct krp_hwports *ports;
-	const struct krp_environment *setting;
+	const struct krp_environment *environment;
 	struct top_groups *groups;
 	uint64_t now, keep_ns;
 	char lost[24]; /* lost events; "-" if it is unknown */

@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "names.h"
-#include "told.h"
+#include "runinfo.h"
 
 static uint32_t moves_of(uint32_t test)
 {
@@ -20,7 +20,7 @@ static uint32_t moves_of(uint32_t test)
 	}
 }
 
-void krp_told_info(struct krp_run_info *info, const struct krp_head *head)
+void krp_run_info_of(struct krp_run_info *info, const struct krp_head *head)
 {
 	if (head->late)
 		return;

@@ -3,8 +3,8 @@
  * What events told of a run that /proc does not list: it was read before the run began, or has forgotten
  * the run since.
  */
-#ifndef KRP_LIB_TOLD_H
-#define KRP_LIB_TOLD_H
+#ifndef KRP_LIB_RUNINFO_H
+#define KRP_LIB_RUNINFO_H
 
 #include <linux/types.h>
 
@@ -15,6 +15,6 @@
  * Fills in what run_start and conn told of the run; nothing if its run_start was not seen. How often an
  * iteration moves its data depends on signal= in bw and fast, which is not known then: of these it is the least.
  */
-void krp_told_info(struct krp_run_info *info, const struct krp_head *head);
+void krp_run_info_of(struct krp_run_info *info, const struct krp_head *head);
 
-#endif /* KRP_LIB_TOLD_H */
+#endif /* KRP_LIB_RUNINFO_H */
