@@ -22,6 +22,9 @@ struct {
 const volatile __u64 wake_bytes = 0;
 const volatile __u64 rare_bytes = ~0ULL;
 
+/* Set by user space, and raised: an iteration that takes so many nanoseconds wakes it at once. */
+volatile __u64 slow_ns = ~0ULL;
+
 /* Without these nobody would know which runs there were. */
 #define IS_RARE(e) ((e) == KRP_EV_run_start || (e) == KRP_EV_conn || (e) == KRP_EV_run_end)
 
@@ -29,11 +32,27 @@ const volatile __u64 rare_bytes = ~0ULL;
  * User space reads the ring by itself, when it has a reason. It is woken when the ring fills, and when a run is connected
  * or has ended, since a wakeup costs more than all the rest here.
  */
-static __always_inline __u64 wakeup(__u32 event, __u64 used)
+static __always_inline __u64 wakeup(__u32 event, __u64 used, int slow)
 {
-	if (event == KRP_EV_run_end || event == KRP_EV_conn || used > wake_bytes)
+	if (event == KRP_EV_run_end || event == KRP_EV_conn || used > wake_bytes || slow)
 		return BPF_RB_FORCE_WAKEUP;
 	return BPF_RB_NO_WAKEUP;
+}
+
+/*
+ * Where requests are in flight the first word is of the request that ends the iteration, and is how long that took. args are those of
+ * krping_iter_stages, behind which is room for words.
+ */
+static __always_inline int is_slow(const __u64 *args)
+{
+	__u64 ns = args[KRP_ARG_iter_stages_t] - args[KRP_ARG_iter_stages_t_begin];
+	__u64 first = args[KRP_NR_ARGS_iter_stages];
+
+	if ((__u32)args[KRP_ARG_iter_stages_nr] && KRPING_WORD_KIND(first) == KRPING_WORD_REQUEST)
+		ns = KRPING_SEG_NS(first);
+	return ns >= slow_ns &&
+	       (args[KRP_ARG_iter_stages_flags] & (KRPING_PHASE_F_COMMIT | KRPING_PHASE_F_PART)) ==
+		       KRPING_PHASE_F_COMMIT;
 }
 
 static __always_inline void copy_words(__u64 *to, __u64 nr, __u64 from, const __u64 room)
@@ -101,7 +120,8 @@ static __always_inline int name##_copy(krp_args *ctx, const __u64 room)	\
 	if (name##_words)							\
 		copy_words(args + KRP_NR_ARGS_##name, ctx->args[name##_words - 1], \
 			   ctx->args[name##_words], room);			\
-	bpf_ringbuf_submit(h, wakeup(KRP_EV_##name, used));				\
+	bpf_ringbuf_submit(h, wakeup(KRP_EV_##name, used,			\
+				     KRP_EV_##name == KRP_EV_iter_stages && is_slow(args))); \
 	return 0;								\
 }										\
 SEC("raw_tp/krping_" #name)							\

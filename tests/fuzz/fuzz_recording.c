@@ -141,7 +141,7 @@ static void read_stages(const char *name)
 	struct view v = { 0 };
 	uint32_t slot;
 
-	account_open(1000, name, &runs);
+	account_open(1000, NULL, name, &runs);
 	while (krp_seen_step(&runs_seen, 1000000000) != KRP_STEP_END)
 		;
 	account_join();

@@ -43,6 +43,10 @@ for tool in krping-stages krping-top krping-mr; do
 	is "$(diff <(known "$T/$tool.out") <(known "$T/dat") | head -n 20)" '' "$tool says the same of that"
 done
 is "$(jq -s '.[-1].runs | length' "$T/replay")" 5 "there are five runs" || diag "$(<"$T/replay")"
+krping-stages -j -I "$REC" --test rping --slowest 3 >"$T/slow"
+is "$(jq -s -c '.[-1] | [(.slow | length), ([.slow[].duration_ns] | max) == ([.runs[].iteration.max_ns] | max),
+	(.slow | map(([.parts[].ns] | add) == .duration_ns) | all)]' "$T/slow")" '[3,true,true]' "the slowest iterations of a recording" ||
+	diag "$(<"$T/slow")"
 krping-stages -j -I "$REC" 0.1 >"$T/lines"
 is "$(jq -s '[.[:-1][].runs[].iteration.count] | add' "$T/lines")" "$(jq -s '[.[-1].runs[].iteration.count] | add' "$T/lines")" \
 	"the lines of a replay are of its time, and have all iterations"

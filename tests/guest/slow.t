@@ -166,17 +166,16 @@ over ,count=5 krping-stages --slow 100s --fail
 is "$RC" 0 "--slow --fail: exit 0 where none was slow"
 
 # --- what is lost is counted ---
-attach krping-stages -j --slow 1ns
+attach krping-stages -j --slow 1ns --records 64
 kill -STOP "${PIDS[krping-stages]}"
 ping_pair ",count=600" ",count=600"
 kill -CONT "${PIDS[krping-stages]}"
 nap 1
 tool_end krping-stages INT
-load krping-stages '{nr: .slow_seen, lost: .slow_lost, dropped: .lost_dropped, max: (.slow_lost_max_ns > 0),
-	iterations: ([.runs[].iteration.count] | add)}'
-ok "a ring that nobody reads: records are lost: ${Q[lost]-}" test "${Q[lost]-0}" -gt 0
-is "${Q[nr]-} ${Q[dropped]-} ${Q[max]-}" "${Q[iterations]-} ${Q[lost]-} true" \
-	"each iteration is counted, also those that were lost"
+load krping-stages '{nr: .slow_seen, dropped: .lost_dropped, iterations: ([.runs[].iteration.count] | add)}'
+ok "a ring that nobody reads: events are lost: ${Q[dropped]-}" test "${Q[dropped]-0}" -gt 0
+ok "and most iterations are: ${Q[iterations]-}" test "${Q[iterations]-1200}" -lt 1000
+is "${Q[nr]-}" "${Q[iterations]-}" "each iteration that was not is counted"
 
 # --- a limit that most iterations exceed: only ten are explained, at the cost of ten, and a line says so ---
 for many in 10 3; do

@@ -66,8 +66,6 @@ struct krp_display {
 	void (*look)(void);
 	/* It is time to end, whichever runs go on; may be NULL. */
 	bool (*done)(void);
-	/* It is over, but for what is not read yet; may be NULL. */
-	void (*stop)(void);
 };
 
 /* Returns when it is done, or for a signal or the end of the last interval, and has printed all. */

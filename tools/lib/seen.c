@@ -172,7 +172,10 @@ static void take_iteration(struct krp_seen *n, const struct krp_event_head *h)
 		begin_late(s, t_begin, told - 1, iter);
 	rec = (struct krp_rec){
 		.slot = s - n->slot,
+		.tid = h->tid,
+		.cpu = h->cpu,
 		.flags = flags,
+		.iter = iter,
 		.whole = (flags & ends) == KRPING_PHASE_F_COMMIT,
 		.nr = ARG(h, iter_stages, nr),
 		.gap = told != s->told + 1,

@@ -19,10 +19,12 @@
 /* What one event tells of an iteration. */
 struct krp_rec {
 	uint32_t slot;
-	uint32_t flags; /* KRPING_PHASE_F_* */
-	uint32_t nr;	/* words */
-	bool whole;	/* it ends a complete iteration that was seen from its beginning on */
-	bool gap;	/* events before this one were lost */
+	uint32_t tid, cpu; /* the thread that told it, or that it interrupted */
+	uint32_t flags;	   /* KRPING_PHASE_F_* */
+	uint64_t iter;
+	uint32_t nr; /* words */
+	bool whole;  /* it ends a complete iteration that was seen from its beginning on */
+	bool gap;    /* events before this one were lost */
 	uint64_t t_begin, t;
 	const __u64 *word;
 };

@@ -46,6 +46,11 @@ void krp_source_open(struct krp_source *s, bool (*event)(const char *event), uin
 	krp_source_also(s, bpf_map__fd(s->skel->maps.ring));
 }
 
+void krp_source_slow(struct krp_source *s, uint64_t ns)
+{
+	__atomic_store_n((uint64_t *)&s->skel->data->slow_ns, ns, __ATOMIC_RELAXED);
+}
+
 /* A ring buffer is readable while it has data. Each wakeup is to be told once. */
 void krp_source_also(struct krp_source *s, int fd)
 {

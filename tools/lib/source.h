@@ -33,6 +33,8 @@ void krp_source_open(struct krp_source *s, bool (*event)(const char *event), uin
 		     int (*take)(void *ctx, void *data, size_t size), void *ctx);
 /* The argument of --event; dies if one of its globs matches no event. */
 const char *krp_source_globs(const char *arg);
+/* From now on it also becomes readable when an iteration has taken so long (krping_iter_stages). */
+void krp_source_slow(struct krp_source *s, uint64_t ns);
 /* Becomes readable once for each such reason. */
 static inline int krp_source_fd(const struct krp_source *s)
 {

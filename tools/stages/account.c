@@ -45,7 +45,8 @@ static struct account **accounts; /* by slot */
 static struct pair *pairs;
 static unsigned int nr_pairs;
 struct krp_seen runs_seen;
-static uint64_t slow_ns;  /* iterations that take so long are counted */
+static uint64_t slow_ns; /* iterations that take so long are counted, and handed over */
+static void (*on_slow)(const struct krp_rec *rec, uint64_t ns);
 static uint64_t no_place; /* values that found no distribution */
 
 static void forget(uint32_t slot);
@@ -246,11 +247,20 @@ static void take_whole(struct account *acc, const __u64 *words, unsigned int nr,
 	join->head = head;
 	stg_check(&acc->a, t_begin, at, t);
 	record(acc, STG_DIST_ITER, t - t_begin);
-	/* A request is longer or shorter than the iteration that ends with it. */
-	if (nr && KRPING_WORD_KIND(*words) == KRPING_WORD_REQUEST)
-		acc->slow += KRPING_SEG_NS(*words) >= slow_ns;
-	else
-		acc->slow += t - t_begin >= slow_ns;
+}
+
+/* A request is longer or shorter than the iteration that ends with it. */
+static void take_slow(struct account *acc, const struct krp_rec *rec)
+{
+	uint64_t ns = rec->t - rec->t_begin;
+
+	if (rec->nr && KRPING_WORD_KIND(*rec->word) == KRPING_WORD_REQUEST)
+		ns = KRPING_SEG_NS(*rec->word);
+	if (ns < slow_ns)
+		return;
+	acc->slow++;
+	if (on_slow)
+		on_slow(rec, ns);
 }
 
 static bool is_run(uint32_t slot, uint32_t run)
@@ -279,6 +289,7 @@ static void take(struct krp_seen_run *s, const struct krp_rec *rec)
 	krp_join_tile(&acc->join, rec->t_begin, JOIN_NONE);
 	if (rec->whole) {
 		take_whole(acc, rec->word, rec->nr, rec->t_begin, rec->t);
+		take_slow(acc, rec);
 	} else {
 		stg_once(&acc->a, rec->word, rec->nr, rec->t_begin, rec->t);
 		krp_join_tile(&acc->join, rec->t, JOIN_OTHER);
@@ -286,9 +297,11 @@ static void take(struct krp_seen_run *s, const struct krp_rec *rec)
 	join_with_peer(acc);
 }
 
-void account_open(uint64_t slow, const char *input, struct krp_runs *runs)
+void account_open(uint64_t slow, void (*take_slow_one)(const struct krp_rec *rec, uint64_t ns),
+		  const char *input, struct krp_runs *runs)
 {
 	slow_ns = slow;
+	on_slow = take_slow_one;
 	krp_seen_open(&runs_seen, KRP_EV_iter_stages, input, runs, take, forget);
 	accounts = krp_new(runs_seen.slots, sizeof(*accounts));
 }

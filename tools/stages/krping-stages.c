@@ -130,8 +130,8 @@ static void run_ended(const void *total)
 
 static void read_slow(void)
 {
-	if (slow_wanted(&slow))
-		slow_read();
+	if (slow_wanted(&slow) && !input)
+		slow_poll();
 }
 
 static void runs_ready(void)
@@ -908,12 +908,6 @@ static bool is_broken(void)
 	return broken;
 }
 
-static void stop_slow(void)
-{
-	if (slow_wanted(&slow))
-		slow_stop();
-}
-
 /*
  * For runs that began before we attached: /proc tells which run is the peer,
  * but not whether the peer is on this host. The addresses tell that.
@@ -967,8 +961,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			krp_die("--peer needs --run: without it peers are always shown");
 		if (slow.fail && !slow.ns)
 			krp_die("--fail needs --slow TIME");
-		if (input && (slow_wanted(&slow) || split))
-			krp_die("--slow and --split are not for --input");
+		if (input && split)
+			krp_die("--split is not for --input");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -1020,15 +1014,14 @@ int main(int argc, char **argv)
 	krp_probe_init();
 	/* The recorder must run before the first run is seen. */
 	if (slow_wanted(&slow))
-		slow_open(&slow);
+		slow_open(&slow, input ? &runs : NULL);
 	if (split)
 		asked = krp_ask("krping_iter_split");
-	account_open(slow_wanted(&slow) ? slow.ns : UINT64_MAX, input, &runs);
+	account_open(slow_wanted(&slow) ? slow.ns : UINT64_MAX,
+		     slow_wanted(&slow) ? slow_take : NULL, input, &runs);
 	tell_peers();
-	if (slow_wanted(&slow)) {
-		slow_start(with_peer ? 0 : krp_tool.opts.run);
-		krp_source_also(&runs_seen.source, slow_fd());
-	}
+	if (slow_wanted(&slow) && !input)
+		krp_source_slow(&runs_seen.source, slow.ns);
 	if (!input)
 		krp_note("Tracing the phases of krping's runs... Ctrl-C to end.");
 
@@ -1049,7 +1042,6 @@ int main(int argc, char **argv)
 		.broken = is_broken,
 		.read = read_slow,
 		.ready = runs_ready,
-		.stop = stop_slow,
 	});
 	/* With -j the last object has reported it. */
 	if (broken && !krp_tool.opts.json)

@@ -3,11 +3,10 @@
  * krping-stages --slow: iterations that took long, which of their phases and
  * stages were longer than usual, and who had the CPU meanwhile.
  *
- * Programs of its own hand over the time line of each such iteration; what the
- * CPUs did is copied from the flight recorder right then. The usual time, the
- * median, is known best at the end, so it is used only for printing.
+ * Such an iteration is read at once, and what the CPUs did is copied from the
+ * flight recorder right then; of a recording that is not known. The usual time,
+ * the median, is known best at the end, so it is used only for printing.
  */
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,11 +15,8 @@
 
 #include "../lib/alloc.h"
 #include "../lib/hwcnt.h"
-#include "../lib/probe.h"
-#include "../../bpf/slow.h"
 #include "stages.h"
 #include "flight.h"
-#include "krping_slow.skel.h"
 
 /* A run that is not known is looked for in /proc at most this often. */
 #define COUNTERS_NS   100000000ULL
@@ -41,8 +37,15 @@ struct part {
 	struct krp_causes causes;
 };
 
+/* An iteration that took as long as the user asked for, or longer. */
+struct iteration {
+	uint32_t run, tid, cpu, nr;
+	uint64_t iter, t_begin, t_end;
+	__u64 word[KRPING_WORDS_MAX];
+};
+
 struct slow {
-	struct stg_slow rec;
+	struct iteration rec;
 	uint32_t peer;	/* 0: not here */
 	uint32_t whole; /* its distribution: that of iterations, or of requests in flight */
 	struct part part[KRPING_WORDS_MAX];
@@ -68,13 +71,10 @@ struct port {
 
 static const struct slow_opts *opts;
 static struct krp_recorder recorder;
-static struct krping_slow_bpf *skel;
-static struct krp_probe probe;
-static struct ring_buffer *ring;
+static const struct krp_runs *recorded; /* NULL: live */
 static struct krp_runs known;
 static struct slow **slows;
 static unsigned int nr_slows;
-static unsigned long nr_too_late;
 /*
  * Numbers of all iterations, and of slow ones: of runs that have ended, and of
  * all runs at the last print.
@@ -94,10 +94,10 @@ static uint64_t duration(const struct slow *s)
 /* A run that began since /proc was read is looked for again, but not too often. */
 static const struct krp_run_info *info_of(uint32_t run)
 {
-	const struct krp_run_info *info = krp_runs_find(&known, run);
+	const struct krp_run_info *info = krp_runs_find(recorded ?: &known, run);
 	static uint64_t t;
 
-	if (info || krp_time_now() - t < COUNTERS_NS)
+	if (info || recorded || krp_time_now() - t < COUNTERS_NS)
 		return info;
 	t = krp_time_now();
 	krp_runs_read(&known);
@@ -140,7 +140,7 @@ static const struct reading *newest(const struct port *p, unsigned int back)
 }
 
 /* Reads all ports of running runs, now and then. */
-static void poll_counters(void)
+void slow_poll(void)
 {
 	const struct krp_run_info *r;
 	const struct reading *last;
@@ -175,7 +175,7 @@ static void counters_of(struct slow *s, const struct krp_run_info *info)
 	struct port *p;
 	unsigned int i;
 
-	if (!info || !info->port)
+	if (!info || !info->port || recorded)
 		return;
 	snprintf(s->dev, sizeof(s->dev), "%s", info->dev);
 	s->port = info->port;
@@ -285,13 +285,15 @@ static void find_causes(struct slow *s, uint32_t slot)
 {
 	struct krp_cause_input in = { .wakeups = recorder.wakeups };
 	const struct krp_run_info *peer, *info;
-	struct krp_flight copy;
-	struct krp_history *history;
+	struct krp_history *history = NULL;
+	struct krp_flight copy = { 0 };
 	struct krp_window w;
 	struct part *part;
 	unsigned int i;
 
-	krp_recorder_copy(&recorder, s->rec.t_begin, s->rec.t_end, s->rec.tid, s->rec.cpu, &copy);
+	if (!recorded)
+		krp_recorder_copy(&recorder, s->rec.t_begin, s->rec.t_end, s->rec.tid, s->rec.cpu,
+				  &copy);
 	s->overwritten = copy.overwritten;
 	/* A request in flight has no thread: that was the one which its completion interrupted. */
 	in.tid = s->whole == STG_DIST_ITER ? s->rec.tid : 0;
@@ -301,7 +303,8 @@ static void find_causes(struct slow *s, uint32_t slot)
 	if (peer)
 		in.peer_tid = peer->pid;
 	info = info_of(s->rec.run);
-	history = krp_history_new(&in);
+	if (!recorded)
+		history = krp_history_new(&in);
 	w.t = s->rec.t_begin;
 	for (i = 0; i < s->rec.nr; i++) {
 		uint64_t word = s->rec.word[i];
@@ -313,106 +316,65 @@ static void find_causes(struct slow *s, uint32_t slot)
 		part->ns = KRPING_SEG_NS(word);
 		w.t_end = w.t + part->ns;
 		w.mode = mode_of(part->what, info);
-		krp_causes_find(&part->causes, history, &w);
+		if (!recorded)
+			krp_causes_find(&part->causes, history, &w);
 		w.t = w.t_end;
 	}
+	if (recorded)
+		return;
 	krp_history_free(history);
 	krp_flight_free(&copy);
 }
 
-static int take(void *ctx, void *data, size_t size)
+void slow_take(const struct krp_rec *rec, uint64_t ns)
 {
-	const struct stg_slow *rec = data;
-	uint64_t ns = rec->t_end - rec->t_begin;
-	const struct krp_run_info *info;
+	bool request = rec->nr && is_request(*rec->word);
+	uint32_t run = runs_seen.slot[rec->slot].head.run;
+	const struct krp_run_info *info = info_of(run);
 	struct slow *s;
-	bool request;
-	int slot;
 
-	(void)ctx;
-	if (size < sizeof(*rec) || ns < opts->ns || rec->nr > KRPING_WORDS_MAX)
-		return 0;
-	/*
-	 * This record was hidden behind a record of another CPU until its run
-	 * had gone, and with the run the meaning of its pieces.
-	 */
-	slot = krp_seen_find(&runs_seen, rec->run);
-	if (slot < 0) {
-		nr_too_late++;
-		return 0;
-	}
-	info = info_of(rec->run);
-	if (!krp_filter(info) || !wanted(rec->run, account_peer(slot)))
-		return 0;
-	request = rec->nr && is_request(rec->word[0]);
+	if (!krp_filter(info) || !wanted(run, account_peer(rec->slot)))
+		return;
 	/* What ends an iteration of a disk is a request, and its server has no times of it. */
 	if (!request && info && !strcmp(info->test, "block"))
-		return 0;
+		return;
 	if (!make_room(ns))
-		return 0;
+		return;
 	s = krp_new(1, sizeof(*s));
-	s->rec = *rec;
-	s->peer = account_peer(slot);
-	s->whole = request ? account_what(slot, rec->word[0]) : STG_DIST_ITER;
-	find_causes(s, slot);
-	counters_of(s, info_of(rec->run));
+	s->rec = (struct iteration){
+		.run = run,
+		.tid = rec->tid,
+		.cpu = rec->cpu,
+		.nr = rec->nr,
+		.iter = rec->iter,
+		.t_begin = rec->t - ns,
+		.t_end = rec->t,
+	};
+	memcpy(s->rec.word, rec->word, rec->nr * sizeof(*rec->word));
+	s->peer = account_peer(rec->slot);
+	s->whole = request ? account_what(rec->slot, *rec->word) : STG_DIST_ITER;
+	find_causes(s, rec->slot);
+	counters_of(s, info);
 	slows[nr_slows++] = s;
-	/*
-	 * Shorter iterations are only counted from now on, so that reporting
-	 * them makes no others slow.
-	 */
-	if (nr_slows == limit())
-		__atomic_store_n((uint64_t *)&skel->bss->slow_ns, duration(slows[shortest()]) + 1,
-				 __ATOMIC_RELAXED);
-	return 0;
+	/* Shorter iterations wake nobody from now on, so that reporting them makes no others slow. */
+	if (nr_slows == limit() && !recorded)
+		krp_source_slow(&runs_seen.source, duration(slows[shortest()]) + 1);
 }
 
-void slow_open(const struct slow_opts *o)
+void slow_open(const struct slow_opts *o, const struct krp_runs *of)
 {
 	opts = o;
+	recorded = of;
 	slows = krp_new(SLOW_KEEP, sizeof(*slows));
-	krp_recorder_open(&recorder);
-}
-
-void slow_start(uint32_t run)
-{
-	skel = krping_slow_bpf__open();
-	krp_probe_opened(skel);
-	skel->bss->slow_ns = opts->ns;
-	krp_probe_open(&probe, &(struct krp_want){
-				       KRP_SKELETON(skel),
-				       .run = run,
-				       .ring_bytes = SLOW_RING_BYTES,
-			       });
-	ring = ring_buffer__new(bpf_map__fd(skel->maps.slow_ring), take, NULL, NULL);
-	if (!ring)
-		krp_die("cannot read the slow iterations: %s", strerror(errno));
-	poll_counters();
-}
-
-void slow_stop(void)
-{
-	krp_probe_detach(&probe);
+	if (!recorded)
+		krp_recorder_open(&recorder);
 }
 
 void slow_close(void)
 {
-	ring_buffer__free(ring);
-	krp_probe_close(&probe);
-	krping_slow_bpf__destroy(skel);
-	krp_recorder_close(&recorder);
+	if (!recorded)
+		krp_recorder_close(&recorder);
 	krp_hwcnt_free(&hw);
-}
-
-int slow_fd(void)
-{
-	return ring_buffer__epoll_fd(ring);
-}
-
-void slow_read(void)
-{
-	ring_buffer__consume(ring);
-	poll_counters();
 }
 
 static void count(const struct view *v, uint64_t *slow, uint64_t *all)
@@ -449,10 +411,7 @@ uint64_t slow_seen(void)
 
 struct krp_lost slow_lost_events(void)
 {
-	struct krp_lost lost = krp_probe_lost(&probe);
-
-	lost.missed += krp_recorder_missed(&recorder) + nr_too_late;
-	return lost;
+	return (struct krp_lost){ .missed = recorded ? 0 : krp_recorder_missed(&recorder) };
 }
 
 /* --- what is usual --- */
@@ -640,7 +599,8 @@ static void print_one(FILE *f, const struct slow *s, const struct view *v)
 			krp_ns(r.added_part[i]).s, krp_ns(s->part[i].ns).s,
 			krp_ns(r.usual_part[i]).s);
 	}
-	print_causes(f, &r);
+	if (!recorded)
+		print_causes(f, &r);
 	print_counters(f, s);
 	if (s->overwritten)
 		fprintf(f,
@@ -697,9 +657,8 @@ void slow_print(FILE *f, void *const *v, unsigned int nr, bool final)
 		fprintf(f, "\nabove: the %u slowest iterations\n", nr_slows);
 	else
 		print_count(f, nr_slows);
-	if (skel->bss->slow_lost)
-		fprintf(f, "%" PRIu64 " more had no room, the longest took %s\n",
-			(uint64_t)skel->bss->slow_lost, krp_ns(skel->bss->slow_lost_max).s);
+	if (recorded)
+		fputs("a recording does not tell who had the CPUs\n", f);
 }
 
 /* --- JSON --- */
@@ -787,7 +746,5 @@ void slow_json(json_object *o, void *const *v, unsigned int nr, bool final)
 	krp_json_u64(o, "slow_seen", seen.slow);
 	/* A run whose state could not be read now is in the next line. */
 	krp_json_u64(o, "slow_not_kept", seen.slow > nr_slows ? seen.slow - nr_slows : 0);
-	krp_json_u64(o, "slow_lost", skel->bss->slow_lost);
-	krp_json_u64(o, "slow_lost_max_ns", skel->bss->slow_lost_max);
 	krp_json_bool(o, "wakeups_recorded", recorder.wakeups);
 }

@@ -56,8 +56,12 @@ bool wanted(uint32_t run, uint32_t peer);
 
 /* account.c: the accounts that are made of the iterations that the kernel side tells. */
 
-/* To be called after the programs were found or loaded. Iterations that take slow_ns are counted. */
-void account_open(uint64_t slow_ns, const char *input, struct krp_runs *runs);
+/*
+ * To be called after the programs were found or loaded. Iterations that take slow_ns are counted, and handed to slow, unless that is
+ * NULL, with how long they took.
+ */
+void account_open(uint64_t slow_ns, void (*slow)(const struct krp_rec *rec, uint64_t ns),
+		  const char *input, struct krp_runs *runs);
 void account_close(void);
 /* Tells that two runs were peers before we attached. */
 void account_pair(uint32_t run, uint32_t peer);
@@ -84,10 +88,8 @@ const struct krp_hist *account_hist(const struct view *v, unsigned int dist);
 /* slow.c: slow iterations, and why they were slow. */
 
 /* The number of iterations that are explained: by default, and at most. */
-#define SLOW_DEFAULT	10
-#define SLOW_KEEP	1000
-/* The size of the programs' ring buffer, for slow iterations that were not read yet. */
-#define SLOW_RING_BYTES (1U << 18)
+#define SLOW_DEFAULT 10
+#define SLOW_KEEP    1000
 
 struct slow_opts {
 	uint64_t ns;	      /* at least as slow as this; 0: any */
@@ -100,20 +102,21 @@ static inline bool slow_wanted(const struct slow_opts *o)
 	return o->ns || o->slowest;
 }
 
-/* Starts the recorder; to be called before the programs are loaded. */
-void slow_open(const struct slow_opts *o);
-/* Starts to tell slow iterations, of this run or of all. */
-void slow_start(uint32_t run);
-void slow_stop(void);
+/*
+ * Starts the recorder; to be called before the programs are loaded. recorded: there is none, since the iterations are those of a
+ * recording, which has these runs; NULL: they are live.
+ */
+void slow_open(const struct slow_opts *o, const struct krp_runs *recorded);
 void slow_close(void);
-/* The descriptor becomes readable when there are slow iterations. */
-int slow_fd(void);
-void slow_read(void);
+/* A slow iteration, and how long that took: its causes are looked for while the recorder still has them. */
+void slow_take(const struct krp_rec *rec, uint64_t ns);
+/* Live, reads the counters of devices, now and then. */
+void slow_poll(void);
 /* A run has ended: what it counted is kept. */
 void slow_ended(const struct view *v);
 /* The number of slow iterations, at the last print. */
 uint64_t slow_seen(void);
-/* What the programs for slow iterations, and the recorder, have lost. */
+/* What the recorder has lost. */
 struct krp_lost slow_lost_events(void);
 /* Prints the slow iterations that were not printed yet; with final all of them. v has the runs. */
 void slow_print(FILE *f, void *const *v, unsigned int nr, bool final);
