@@ -56,6 +56,12 @@ void krp_die(const char *fmt, ...)
 	abort();
 }
 
+/* No tool runs that would call it. */
+void krp_error(const char *fmt, ...)
+{
+	CHECK(!fmt);
+}
+
 static void put(int fd, const void *data, size_t size)
 {
 	CHECK(write(fd, data, size) == (ssize_t)size);
@@ -172,10 +178,6 @@ static void take(struct krp_seen_run *s, const struct krp_rec *rec)
 	}
 }
 
-static void drop(uint32_t slot)
-{
-}
-
 static struct top_sums sums;
 static struct top_log top_log;
 
@@ -195,7 +197,7 @@ static void read_runs(const char *name, enum krp_event event,
 	struct krp_seen seen = { .other = take_rare };
 	struct krp_runs runs = { 0 };
 
-	krp_seen_open(&seen, event, name, &runs, take_rec, drop);
+	krp_seen_open(&seen, event, name, &runs, take_rec, NULL);
 	while (krp_seen_step(&seen, 1) != KRP_STEP_END)
 		;
 	krp_seen_close(&seen);

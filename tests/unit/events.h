@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The live source of events that a tool reads: a test raises events, which the next reading hands over; or loses them. It replaces
- * the ring buffer, /proc and krp_die(). Include this behind unit.h and tools/lib/seen.h.
+ * the ring buffer, /proc, krp_die() and krp_error(). Include this behind unit.h and tools/lib/seen.h.
  */
 #ifndef KRPING_TEST_EVENTS_H
 #define KRPING_TEST_EVENTS_H
@@ -18,6 +18,11 @@ void krp_die(const char *fmt, ...)
 {
 	fail_msg("%s", fmt);
 	abort();
+}
+
+void krp_error(const char *fmt, ...)
+{
+	fail_msg("%s", fmt);
 }
 
 struct krp_tool krp_tool = { .opts = { .max_runs = SLOTS } };

@@ -72,7 +72,7 @@ krping:;nonsense;-j nonsense;-j help;list -a -j;list 10.9.0.1;list -n;list -v;cl
 krping:client [fd09::1;client 10.9.0.1;server;list;list -j
 krping:help;help size;help size count;help nonsense;help -j
 krping-top:--sort nosuch;-i 0;1 2 3;-b -r 5 1 1;--dev x -j 1 1
-krping-stages:--slow 0ms;--slow 5m;--slowest 0;--fail;--records 3;--records 100;--records 2097152;-I /nonexistent;-I /dev/null;-I x --slow 5ms;--slow 5;--slow 5ms --slowest 3;-p;--run 7 -p -H
+krping-stages:--slow 0ms;--slow 5m;--slowest 0;--fail;--records 3;--records 100;--records 2097152;-I /nonexistent;-I /dev/null;-I x --slow 5ms --split;--slow 5;--slow 5ms --slowest 3;-p;--run 7 -p -H
 krping-mr:--keys;--watch;--max-runs 0;-I /dev/null;-I x --keys
 krping-record:-F 0;-E nosuch;-a -E wc;--dev x;-T
 krping-trace:nosuch;ladder nosuch;ladder 3 4;ladder -E wc;-I /dev/null -e;-E nosuch;-R 5;-R 12;-n 0;ladder 99999999999999999999;ladder -n 3;--test nosuch;--role nobody;--qp -1;-d 1
@@ -134,6 +134,10 @@ for mode in "${modes[@]}"; do
 	case $mode in 'ladder 9'*) want=1 ;; *) want=0 ;; esac
 	is $RC $want "a good recording, ${mode:-text}" || diag "$(cat "$T/err")"
 done
+# What else reads recordings; the golden one has each kind of run.
+readers=('krping-top -j' 'krping-top -b 0.1' 'krping-stages -j -H 0.1' 'krping-stages --slow 1ns' 'krping-stages -j --slowest 3 --test block' 'krping-mr -j 0.1'
+	'krping-mr -v')
+xz -dc "$top/tests/golden/abi-3.rec.xz" >"$T/golden"
 codes=() unclean=''
 for ((i = 0; i < nr; i++)); do
 	"$top/tests/unit/damage.pl" $i "$data" >"$T/damaged"
@@ -146,6 +150,15 @@ for ((i = 0; i < nr; i++)); do
 		sane "seed $i, $mode" krping-trace -I "$T/damaged" $mode
 		[ "$(tr -d '\n -~' <"$T/out" | wc -c)" -eq 0 ] || unclean+=" $i:$mode"
 	done
+	"$top/tests/unit/damage.pl" $i "$T/golden" >"$T/damaged"
+	for mode in "${readers[i % ${#readers[@]}]}" "${readers[(i / 10 + 3) % ${#readers[@]}]}"; do
+		# shellcheck disable=SC2086 # words
+		sane "seed $i, $mode" $mode -I "$T/damaged"
+		codes[RC]=1
+		[ "$(tr -d '\n -~' <"$T/out" | wc -c)" -eq 0 ] || unclean+=" $i:$mode"
+	done
+	rm -f "$T/anonymous"
+	sane "seed $i, --anonymize" krping-record --anonymize "$T/damaged" -o "$T/anonymous"
 done
 all_sane "the sanitizers have nothing to say of $nr damaged recordings (damage.pl, seeds 0 to $((nr - 1)))"
 is "$unclean" '' "whatever is in them, what is printed of them is printable ASCII"
@@ -156,7 +169,7 @@ head -c 5000 "$data" >"$T/cut"
 cp "$build/krping" "$T/binary"
 # What begins as a file of trace-cmd does, and is none.
 printf '\x17\x08\x44tracing6\0' | cat - "$build/krping" >"$T/trace.dat"
-for t in krping-trace krping-stages krping-mr; do
+for t in krping-trace krping-top krping-stages krping-mr; do
 	sane "$t, cut" "$t" -I "$T/cut"
 	is "$RC $(sed "s|$T/||" "$T/err")" "2 $t: cut is damaged: its end is missing" "$t: one that was cut off"
 	sane "$t, cut, -j" "$t" -j -I "$T/cut"

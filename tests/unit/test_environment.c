@@ -50,7 +50,7 @@ static unsigned int run(uint32_t id, const char *dev, uint32_t port)
 	struct krp_run_info info = { .id = id, .port = port };
 
 	strcpy(info.dev, dev);
-	assert_true(krp_environment_run(&s, &info));
+	krp_environment_run(&s, &info);
 	return s.nr_devs;
 }
 

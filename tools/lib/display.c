@@ -5,8 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "display.h"
 #include "environment.h"
+#include "runinfo.h"
 #include "tool.h"
 
 /* Runs that have ended and are still shown in the summary. */
@@ -27,15 +29,6 @@ static bool has_intervals(void)
 	return krp_tool.opts.interval && !krp_tool.opts.total;
 }
 
-static void *get(size_t nr, size_t size)
-{
-	void *p = calloc(nr + 1, size);
-
-	if (!p)
-		krp_die("out of memory");
-	return p;
-}
-
 static void free_view(const struct krp_display *d, void *view)
 {
 	if (d->free)
@@ -45,12 +38,14 @@ static void free_view(const struct krp_display *d, void *view)
 /* What is known of the run in a slot; NULL: nothing. */
 static const struct krp_run_info *info_of(const struct krp_display *d, uint32_t slot)
 {
-	uint32_t run = d->seen->slot[slot].head.run;
-	const struct krp_run_info *info = krp_runs_find(d->runs, run);
+	const struct krp_head *head = &d->seen->slot[slot].head;
+	const struct krp_run_info *info = krp_runs_find(d->runs, head->run);
 
-	if (!info && infos[slot].id == run)
+	if (info)
+		infos[slot] = *info;
+	else if (infos[slot].id == head->run)
 		info = &infos[slot];
-	return info;
+	return info ?: krp_run_info_of(head);
 }
 
 static bool shows(const struct krp_display *d, uint32_t slot)
@@ -72,7 +67,7 @@ static bool read_run(const struct krp_display *d, void *total, void *since, uint
 		return false;
 	memset(total, 0, d->size);
 	if (info)
-		v->info = infos[slot] = *info;
+		v->info = *info;
 	return d->view(total, since, slot, whole);
 }
 
@@ -90,7 +85,7 @@ static void *ended_view(const struct krp_display *d, unsigned long n, bool since
 
 static void take_run(const struct krp_display *d, uint32_t slot)
 {
-	char *views = get(2, d->size);
+	char *views = krp_new(2, d->size);
 
 	/* The oldest ended run is in no line yet and is about to be dropped: print a line now. */
 	if (krp_tool.opts.interval && nr_fresh == KEEP && shows(d, slot))
@@ -172,10 +167,10 @@ static int by_run(const void *a, const void *b)
 }
 
 /* Notes which device a run is on; of a recording the device is another host's. */
-static void note_devices(const struct krp_display *d, const struct krp_run_info *info)
+static void note_device(const struct krp_display *d, const struct krp_run_info *info)
 {
-	if (!d->seen->recording && !krp_environment_run(&environment, info))
-		krp_die("out of memory");
+	if (!d->seen->recording)
+		krp_environment_run(&environment, info);
 }
 
 static void show_begin(const struct krp_display *d, struct krp_shown *s, struct running *r)
@@ -187,19 +182,19 @@ static void show_begin(const struct krp_display *d, struct krp_shown *s, struct 
 	krp_seen_read(d->seen);
 	if (d->ready)
 		d->ready();
-	r->slot = get(d->seen->slots, sizeof(*r->slot));
+	r->slot = krp_new(d->seen->slots, sizeof(*r->slot));
 	r->followed = krp_seen_slots(d->seen, r->slot);
-	r->total = get(r->followed, d->size);
-	r->since = get(s->since ? r->followed : 0, d->size);
-	s->v = get(nr_kept() + r->followed, sizeof(*s->v));
-	s->total = get(nr_kept() + r->followed, sizeof(*s->total));
+	r->total = krp_new(r->followed, d->size);
+	r->since = krp_new(s->since ? r->followed : 0, d->size);
+	s->v = krp_new(nr_kept() + r->followed, sizeof(*s->v));
+	s->total = krp_new(nr_kept() + r->followed, sizeof(*s->total));
 	show_ended(d, s);
 	show_running(d, s, r);
 	s->dropped = nr_ended - nr_kept() + d->seen->no_slot;
 	qsort(s->v, s->nr, sizeof(*s->v), by_run);
 	qsort(s->total, s->nr, sizeof(*s->total), by_run);
 	for (i = 0; i < s->nr; i++)
-		note_devices(d, &((struct krp_view *)s->v[i])->info);
+		note_device(d, &((struct krp_view *)s->v[i])->info);
 }
 
 /* The next interval begins here. */
@@ -227,9 +222,6 @@ static void show_end(const struct krp_display *d, struct krp_shown *s, struct ru
 	free(r->slot);
 }
 
-/* What was wrong with the recording; NULL: nothing. */
-static const char *damage;
-
 static json_object *json_of(const struct krp_display *d, const struct krp_shown *s)
 {
 	json_object *o = krp_json_new(krp_tool.name, s->final);
@@ -239,8 +231,8 @@ static json_object *json_of(const struct krp_display *d, const struct krp_shown 
 	krp_json_u64(o, "interval_ns", krp_seen_now(d->seen) - t_line);
 	krp_json_u64(o, "runs_dropped", s->dropped);
 	krp_json_bool(o, "broken", d->broken());
-	if (damage)
-		krp_json_text(o, "damage", damage);
+	if (d->seen->recording && d->seen->recording->damage)
+		krp_json_text(o, "damage", d->seen->recording->damage);
 	d->json(o, s);
 	krp_environment_add(&environment, o, s->final);
 	return o;
@@ -307,7 +299,7 @@ static void take_ended(const struct krp_display *d, uint32_t *over, bool last)
 			continue;
 		info = info_of(d, over[i]);
 		if (info && shows(d, over[i]))
-			note_devices(d, info);
+			note_device(d, info);
 		take_run(d, over[i]);
 		krp_seen_drop(d->seen, over[i]);
 	}
@@ -316,14 +308,6 @@ static void take_ended(const struct krp_display *d, uint32_t *over, bool last)
 static bool is_done(const struct krp_display *d)
 {
 	return (d->done && d->done()) || krp_all_done(nr_ended + nr_running(d), nr_ended);
-}
-
-bool krp_display_damage(const char *input)
-{
-	/* With -j the last object has reported it. */
-	if (damage && !krp_tool.opts.json)
-		krp_error("%s is damaged: %s", input, damage);
-	return damage;
 }
 
 static void watch(const struct krp_display *d, uint32_t *over)
@@ -369,15 +353,15 @@ static void replay(const struct krp_display *d, uint32_t *over)
 		else if (step == KRP_STEP_RUN_END)
 			take_ended(d, over, true);
 	}
-	damage = d->seen->recording->damage;
 }
 
 void krp_display_run(const struct krp_display *d)
 {
-	uint32_t *over = get(d->seen->slots, sizeof(*over));
+	uint32_t *over = krp_new(d->seen->slots, sizeof(*over));
+	unsigned long i;
 
-	infos = get(d->seen->slots, sizeof(*infos));
-	ended = get(2 * KEEP, d->size);
+	infos = krp_new(d->seen->slots, sizeof(*infos));
+	ended = krp_new(2 * KEEP, d->size);
 	if (!d->seen->recording)
 		krp_environment_open(&environment, "");
 	t_line = krp_seen_now(d->seen);
@@ -390,6 +374,8 @@ void krp_display_run(const struct krp_display *d)
 		print(d, false);
 	print(d, true);
 	krp_environment_close(&environment);
+	for (i = 0; i < nr_kept(); i++)
+		free_view(d, ended_view(d, i, false));
 	free(ended);
 	free(infos);
 	free(over);

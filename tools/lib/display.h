@@ -73,9 +73,6 @@ void krp_display_run(const struct krp_display *d);
 /* Reads the view of the run in a slot; false: it is filtered, or does not hold still. */
 bool krp_display_view(const struct krp_display *d, void *total, uint32_t slot);
 
-/* Tells what is wrong with the recording, if there is one; false: nothing. */
-bool krp_display_damage(const char *input);
-
 /* The last lines of a text: how many runs there are, and what is missing. */
 void krp_shown_foot(FILE *f, const struct krp_shown *s, struct krp_lost lost);
 

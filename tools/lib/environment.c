@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "out.h"
 #include "environment.h"
 
@@ -96,7 +97,7 @@ static void read_driver(struct krp_environment *s, struct krp_environment_dev *d
 		strcpy(d->driver, "rdma_rxe");
 }
 
-bool krp_environment_run(struct krp_environment *s, const struct krp_run_info *info)
+void krp_environment_run(struct krp_environment *s, const struct krp_run_info *info)
 {
 	char dev[KRPING_DEV_NAME_MAX];
 	struct krp_environment_dev *d;
@@ -104,24 +105,20 @@ bool krp_environment_run(struct krp_environment *s, const struct krp_run_info *i
 
 	/* Device and port are known when the run is connected. */
 	if (!*info->dev || !strcmp(info->dev, "-") || !info->port)
-		return true;
+		return;
 	for (i = 0; i < s->nr_devs; i++) {
 		if (s->devs[i].port == info->port && !strcmp(s->devs[i].dev, info->dev))
-			return true;
+			return;
 	}
 	/* The name becomes part of a path, so it must not lead elsewhere. */
 	if (!krp_unescape(dev, sizeof(dev), info->dev) || strchr(dev, '/') || *dev == '.')
-		return true;
-	d = realloc(s->devs, (s->nr_devs + 1) * sizeof(*d));
-	if (!d)
-		return false;
-	s->devs = d;
-	d += s->nr_devs++;
+		return;
+	s->devs = krp_resize(s->devs, s->nr_devs + 1, sizeof(*d));
+	d = s->devs + s->nr_devs++;
 	memset(d, 0, sizeof(*d));
 	snprintf(d->dev, sizeof(d->dev), "%s", info->dev);
 	d->port = info->port;
 	read_driver(s, d, dev);
-	return true;
 }
 
 static void read_clock(struct krp_environment *s)

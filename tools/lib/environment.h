@@ -52,9 +52,9 @@ void krp_environment_open(struct krp_environment *s, const char *root);
 void krp_environment_close(struct krp_environment *s);
 /*
  * A run is shown: reads its device, unless that is known already. To be called again as long as the
- * run is shown, since it may not have one yet. false: out of memory.
+ * run is shown, since it may not have one yet.
  */
-bool krp_environment_run(struct krp_environment *s, const struct krp_run_info *info);
+void krp_environment_run(struct krp_environment *s, const struct krp_run_info *info);
 /* The run's thread has this number, and goes on: reads its CPUs. 0: the run is not shown. */
 void krp_environment_thread(struct krp_environment *s, uint32_t run, uint32_t tid);
 /* Was that called for the run? */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "hwcnt.h"
 
 /* Names differ between drivers, but the beginnings of their words hardly do. */
@@ -131,11 +132,8 @@ struct krp_hwport *krp_hwcnt_port(struct krp_hwports *all, const char *root, con
 		p->used = true;
 		return p;
 	}
-	p = realloc(all->v, (all->nr + 1) * sizeof(*p));
-	if (!p)
-		return NULL;
-	all->v = p;
-	p += all->nr++;
+	all->v = krp_resize(all->v, all->nr + 1, sizeof(*p));
+	p = all->v + all->nr++;
 	memset(p, 0, sizeof(*p));
 	snprintf(p->dev, sizeof(p->dev), "%s", dev);
 	p->port = port;

@@ -49,7 +49,7 @@ struct krp_hwvals {
 /*
  * The port of a device, whose name is escaped. It is opened when it is asked
  * for the first time, and its counters are read then, so that movements are
- * counted from there. A device without counters has nr 0. NULL: out of memory.
+ * counted from there. A device without counters has nr 0.
  * The pointer is good until the next call; the port keeps its place in v.
  */
 struct krp_hwport *krp_hwcnt_port(struct krp_hwports *all, const char *root, const char *dev,

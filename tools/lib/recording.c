@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "alloc.h"
 #include "events.h"
 #include "recording.h"
 #include "tool.h"
@@ -210,9 +211,7 @@ static const char *read_chunk(struct krp_recording *r, struct krp_chunk *c)
 	padded = (c->size + 7UL) & ~7UL;
 	if (padded + 8 > r->room) {
 		r->room = padded + 4096;
-		r->chunk = realloc(r->chunk, r->room);
-		if (!r->chunk)
-			krp_die("out of memory");
+		r->chunk = krp_resize(r->chunk, r->room, 1);
 	}
 	if (padded && fread(r->chunk, padded, 1, r->f) != 1)
 		return "its end is missing";
@@ -302,6 +301,7 @@ void krp_recording_input(struct krp_recording *r, const char *input, struct krp_
 	why = krp_recording_open(r, f, runs);
 	if (why)
 		krp_die("%s: %s", input, why);
+	r->name = input;
 }
 
 void krp_recording_last_runs(struct krp_recording *r)

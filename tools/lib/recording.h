@@ -56,6 +56,7 @@ struct krp_chunk_lost {
 char *krp_recording_table(void);
 
 struct krp_recording {
+	const char *name; /* of the file */
 	FILE *f;
 	struct krp_tracedat *tracedat; /* NULL: it is krping-record's */
 	void *chunk;

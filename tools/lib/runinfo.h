@@ -12,9 +12,9 @@
 #include "runs.h"
 
 /*
- * Fills in what run_start and conn told of the run; nothing if its run_start was not seen. How often an
+ * What run_start and conn told of the run, valid until the next call; NULL: its run_start was not seen. How often an
  * iteration moves its data depends on signal= in bw and fast, which is not known then: of these it is the least.
  */
-void krp_run_info_of(struct krp_run_info *info, const struct krp_head *head);
+const struct krp_run_info *krp_run_info_of(const struct krp_head *head);
 
 #endif /* KRP_LIB_RUNINFO_H */

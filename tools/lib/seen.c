@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include <bpf/bpf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,6 +158,7 @@ static void take_iteration(struct krp_seen *n, const struct krp_event_head *h)
 	uint32_t flags = ARG(h, iter_stages, flags);
 	struct krp_seen_run *s = find(n, h->run) ?: new_slot(n, h->run);
 	bool commit = flags & KRPING_PHASE_F_COMMIT;
+	uint32_t nr = ARG(h, iter_stages, nr);
 	struct krp_rec rec;
 
 	if (!s || s->head.state == KRP_SLOT_ENDED)
@@ -177,7 +177,8 @@ static void take_iteration(struct krp_seen *n, const struct krp_event_head *h)
 		.flags = flags,
 		.iter = iter,
 		.whole = (flags & ends) == KRPING_PHASE_F_COMMIT,
-		.nr = ARG(h, iter_stages, nr),
+		/* A newer module may have more words than the programs copy. */
+		.nr = nr < KRP_WORDS_MAX ? nr : KRP_WORDS_MAX,
 		.gap = told != s->told + 1,
 		.t_begin = t_begin,
 		.t = h->t,
@@ -326,6 +327,17 @@ struct krp_lost krp_seen_lost(const struct krp_seen *n)
 	return n->recording ? n->recording->lost : krp_source_lost(&n->source);
 }
 
+bool krp_seen_damaged(const struct krp_seen *n)
+{
+	const struct krp_recording *r = n->recording;
+
+	if (!r || !r->damage)
+		return false;
+	if (!krp_tool.opts.json)
+		krp_error("%s is damaged: %s", r->name, r->damage);
+	return true;
+}
+
 struct krp_seen_run *krp_seen_slot(struct krp_seen *n, uint32_t slot)
 {
 	struct krp_seen_run *s = &n->slot[slot];
@@ -353,7 +365,8 @@ uint32_t krp_seen_slots(struct krp_seen *n, uint32_t *slots)
 
 void krp_seen_drop(struct krp_seen *n, uint32_t slot)
 {
-	n->drop(slot);
+	if (n->drop)
+		n->drop(slot);
 	n->slot[slot].over = true;
 }
 
@@ -394,21 +407,6 @@ void krp_seen_info(struct krp_seen *n, struct krp_runs *runs)
 		info = s ? krp_runs_find(runs, s->head.run) : NULL;
 		if (info && s->head.state == KRP_SLOT_RUNNING && krp_run_finished(info))
 			end_unseen(s, info);
-	}
-}
-
-void krp_seen_sweep(struct krp_seen *n, const struct krp_runs *runs, int map_fd)
-{
-	const struct krp_run_info *info;
-	uint32_t run, next;
-	bool more = !bpf_map_get_next_key(map_fd, NULL, &next);
-
-	while (more) {
-		run = next;
-		more = !bpf_map_get_next_key(map_fd, &run, &next);
-		info = krp_runs_find(runs, run);
-		if (krp_seen_find(n, run) < 0 && info && krp_run_finished(info))
-			bpf_map_delete_elem(map_fd, &run);
 	}
 }
 

@@ -72,7 +72,7 @@ struct krp_seen {
 	uint64_t own_nonce;
 	/* Is called for each event of an iteration, in the order of its run. */
 	void (*take)(struct krp_seen_run *s, const struct krp_rec *rec);
-	/* Is called when a slot is about to be another run's. */
+	/* Is called when a slot is about to be another run's; may be NULL. */
 	void (*drop)(uint32_t slot);
 	/*
 	 * Set before the opening, or NULL: which other events the tool wants, live, and what gets each event but those of
@@ -101,6 +101,8 @@ enum krp_step krp_seen_step(struct krp_seen *n, uint64_t interval_ns);
 uint64_t krp_seen_now(const struct krp_seen *n);
 time_t krp_seen_clock(const struct krp_seen *n);
 struct krp_lost krp_seen_lost(const struct krp_seen *n);
+/* Was the recording not whole? Says so, unless with -j: then the last object has to. */
+bool krp_seen_damaged(const struct krp_seen *n);
 
 /* The run in a slot, unless it was dropped; NULL: none. */
 struct krp_seen_run *krp_seen_slot(struct krp_seen *n, uint32_t slot);
@@ -119,11 +121,6 @@ static inline bool krp_seen_ended(struct krp_seen *n, uint32_t slot)
  * run's counters change until it ends. If events were lost, a run may have ended unseen: /proc says so.
  */
 void krp_seen_info(struct krp_seen *n, struct krp_runs *runs);
-/*
- * Deletes from a BPF map by run the runs that have no slot any more, and are over, as /proc has it: a run whose end
- * was not seen would keep its place in the map for good.
- */
-void krp_seen_sweep(struct krp_seen *n, const struct krp_runs *runs, int map_fd);
 /* Live, notes on which CPUs the threads of new runs are. */
 void krp_seen_environment(struct krp_seen *n, struct krp_runs *runs,
 			  struct krp_environment *environment);

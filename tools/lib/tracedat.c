@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace-cmd.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "tool.h"
 #include "tracedat.h"
 
@@ -281,11 +283,11 @@ static bool find_events(struct krp_tracedat *d)
 
 struct krp_tracedat *krp_tracedat_open(int fd, const char **why)
 {
-	struct krp_tracedat *d = calloc(1, sizeof(*d));
+	struct krp_tracedat *d = krp_new(1, sizeof(*d));
 	int own = dup(fd);
 
-	if (!d || own < 0)
-		krp_die("out of memory");
+	if (own < 0)
+		krp_die("cannot read the file twice: %s", strerror(errno));
 	/* It says what is wrong on stderr, in words of its own; and a plugin is code. */
 	tracecmd_set_loglevel(TEP_LOG_NONE);
 	if (lseek(own, 0, SEEK_SET)) {
@@ -299,11 +301,11 @@ struct krp_tracedat *krp_tracedat_open(int fd, const char **why)
 	}
 	d->tep = tracecmd_get_tep(d->in);
 	d->nr_cpus = tep_get_cpus(d->tep);
-	d->cpu = d->nr_cpus > 0 ? calloc(d->nr_cpus, sizeof(*d->cpu)) : NULL;
-	if (!d->cpu || !find_events(d)) {
+	if (d->nr_cpus <= 0 || !find_events(d)) {
 		*why = "it has no events of krping";
 		goto fail;
 	}
+	d->cpu = krp_new(d->nr_cpus, sizeof(*d->cpu));
 	return d;
 fail:
 	krp_tracedat_close(d);

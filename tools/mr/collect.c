@@ -160,8 +160,22 @@ void collect_costs(struct costs *to, uint32_t slot)
 
 void collect_tidy(const struct krp_runs *runs)
 {
-	if (from_events)
-		krp_seen_sweep(&seen, runs, bpf_map__fd(skel->maps.ledgers));
+	const struct krp_run_info *info;
+	uint32_t run, next;
+	bool more;
+	int fd;
+
+	if (!from_events)
+		return;
+	fd = bpf_map__fd(skel->maps.ledgers);
+	more = !bpf_map_get_next_key(fd, NULL, &next);
+	while (more) {
+		run = next;
+		more = !bpf_map_get_next_key(fd, &run, &next);
+		info = krp_runs_find(runs, run);
+		if (krp_seen_find(&seen, run) < 0 && info && krp_run_finished(info))
+			bpf_map_delete_elem(fd, &run);
+	}
 }
 
 struct krp_lost collect_lost(void)

@@ -7,7 +7,6 @@
 #include "../lib/alloc.h"
 #include "../lib/probe.h"
 #include "../lib/display.h"
-#include "../lib/runinfo.h"
 #include "../lib/tool.h"
 #include "collect.h"
 
@@ -140,8 +139,6 @@ static bool view(void *total, void *since, uint32_t slot, bool whole)
 	b->done_flushed = c.done_flushed;
 	b->missed = c.missed;
 	b->gap = c.gap;
-	if (!b->run.info.id)
-		krp_run_info_of(&b->run.info, &b->run.head);
 	b->off = off_balance(b);
 	if (!b->run.info.pid)
 		b->run.info.pid = b->run.head.pid;
@@ -651,6 +648,7 @@ int main(int argc, char **argv)
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if a run does not "
 		"balance, or a key was registered or invalidated that should not be.";
 	char text[160];
+	bool damaged;
 
 	krp_tool.hidden = KRP_HIDE_BY;
 	krp_tool_init(argc, argv, "krping-mr", doc, &own);
@@ -691,7 +689,7 @@ int main(int argc, char **argv)
 			  broke.off ? "registrations and invalidations do not balance" :
 				      "keys were registered or invalidated that should not be",
 			  krp_lost_text(collect_lost()));
+	damaged = krp_seen_damaged(display.seen);
 	collect_close();
-	return broken || krp_display_damage(input) || broke.run.head.run ? KRP_EXIT_BROKEN :
-									   KRP_EXIT_OK;
+	return broken || damaged || broke.run.head.run ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/alloc.h"
 #include "../lib/events.h"
 #include "../lib/tool.h"
 #include "anonymize.h"
@@ -24,10 +25,8 @@ static unsigned int number_of(char kind, const char *text)
 {
 	static unsigned int nr[128];
 	static void *root;
-	struct alias *a = malloc(sizeof(*a) + strlen(text) + 2), **found;
+	struct alias *a = krp_new(1, sizeof(*a) + strlen(text) + 2), **found;
 
-	if (!a)
-		krp_die("out of memory");
 	a->real[0] = kind;
 	strcpy(a->real + 1, text);
 	found = tsearch(a, &root, compare);

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../lib/alloc.h"
 #include "../lib/environment.h"
 #include "../lib/events.h"
 #include "../lib/hist.h"
@@ -91,9 +92,7 @@ static void add(struct part *p, enum krp_chunk_kind kind, const void *data, uint
 
 	if (p->size + sizeof(c) + padded > p->room) {
 		p->room = 2 * p->room + sizeof(c) + padded;
-		p->data = realloc(p->data, p->room);
-		if (!p->data)
-			krp_die("out of memory");
+		p->data = krp_resize(p->data, p->room, 1);
 	}
 	memcpy(p->data + p->size, &c, sizeof(c));
 	memcpy(p->data + p->size + sizeof(c), data, size);
@@ -162,17 +161,15 @@ static void add_runs(struct part *p)
 	struct utsname uts;
 	FILE *f = fopen(KRP_PROC_RUNS, "re");
 	size_t size = 0, room = 1 << 16, n;
-	char *text = malloc(room);
+	char *text = krp_new(room, 1);
 
-	while (f && text && (n = fread(text + size, 1, room - size, f))) {
+	while (f && (n = fread(text + size, 1, room - size, f))) {
 		size += n;
 		if (size == room) {
 			room *= 2;
-			text = realloc(text, room);
+			text = krp_resize(text, room, 1);
 		}
 	}
-	if (!text)
-		krp_die("out of memory");
 	if (f)
 		fclose(f);
 	f = size ? fmemopen(text, size, "r") : NULL;
@@ -532,9 +529,7 @@ int main(int argc, char **argv)
 	krp_tool.args_doc = "[-- COMMAND...]";
 	krp_tool.opts.interval = 1;
 	krp_tool_init(argc, argv, "krping-record", doc, &own);
-	parts = calloc(flight + 1, sizeof(*parts));
-	if (!parts)
-		krp_die("out of memory");
+	parts = krp_new(flight + 1, sizeof(*parts));
 	if (original)
 		return anonymize();
 	krp_preflight();

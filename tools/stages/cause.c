@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/alloc.h"
 #include "cause.h"
 #include "../lib/tool.h"
 
@@ -37,20 +38,13 @@ struct change {
 	const char *comm;
 };
 
-static void *must(void *p)
-{
-	if (!p)
-		krp_die("out of memory");
-	return p;
-}
-
 static void span_add(struct spans *s, const struct span *new)
 {
 	if (new->t >= new->t_end)
 		return;
 	if (s->nr == s->room) {
 		s->room = s->room ? 2 * s->room : 64;
-		s->v = must(realloc(s->v, s->room * sizeof(*s->v)));
+		s->v = krp_resize(s->v, s->room, sizeof(*s->v));
 	}
 	s->v[s->nr++] = *new;
 }
@@ -68,7 +62,7 @@ static void cause_add(struct krp_causes *c, const struct krp_cause *new)
 			return;
 		}
 	}
-	c->v = must(realloc(c->v, (c->nr + 1) * sizeof(*c->v)));
+	c->v = krp_resize(c->v, c->nr + 1, sizeof(*c->v));
 	c->v[c->nr++] = *new;
 }
 
@@ -167,7 +161,7 @@ static size_t all_changes(struct change **to, const struct krp_cause_input *in)
 
 	for (c = 0; c < in->nr_cpus; c++)
 		nr += 2 * in->cpus[c].nr;
-	v = must(calloc(nr + 1, sizeof(*v)));
+	v = krp_new(nr + 1, sizeof(*v));
 	nr = 0;
 	for (c = 0; c < in->nr_cpus; c++) {
 		for (i = 0; i < in->cpus[c].nr; i++) {
@@ -304,7 +298,7 @@ static void row_make(struct row *r, const struct krp_cpu_events *cpu, enum rec_k
 {
 	size_t i;
 
-	r->v = must(calloc(cpu->nr + 1, sizeof(*r->v)));
+	r->v = krp_new(cpu->nr + 1, sizeof(*r->v));
 	r->nr = r->at = 0;
 	for (i = 0; i < cpu->nr; i++) {
 		if (cpu->v[i].kind == kind && cpu->v[i].t_end > w->t && cpu->v[i].t < w->t_end)
@@ -350,7 +344,7 @@ static size_t bounds_of(uint64_t **to, const struct krp_window *w, const struct 
 	for (k = 0; k < 3; k++)
 		nr += 2 * rows[k].nr;
 	nr += 2 * ready->nr;
-	b = must(calloc(nr, sizeof(*b)));
+	b = krp_new(nr, sizeof(*b));
 	nr = 0;
 	b[nr++] = w->t;
 	b[nr++] = w->t_end;
@@ -431,7 +425,7 @@ static void find_on_cpu(struct krp_causes *to, const struct krp_cause_input *in,
 
 struct krp_history *krp_history_new(const struct krp_cause_input *in)
 {
-	struct krp_history *h = must(calloc(1, sizeof(*h)));
+	struct krp_history *h = krp_new(1, sizeof(*h));
 	struct change *changes;
 	size_t nr;
 

@@ -12,7 +12,6 @@
 #include "../lib/ask.h"
 #include "../lib/probe.h"
 #include "../lib/split.h"
-#include "../lib/runinfo.h"
 #include "stages.h"
 
 static struct krp_runs runs;
@@ -96,8 +95,6 @@ static bool view(void *total, void *since, uint32_t slot, bool whole)
 
 	if (!account_view(v, of_interval, slot, whole))
 		return false;
-	if (!v->run.info.id)
-		krp_run_info_of(&v->run.info, &v->run.head);
 	/* Compare two measurements: the clock of the module, and the sum of all pieces. */
 	if (was_seen_whole(v)) {
 		if (since)
@@ -1003,6 +1000,7 @@ int main(int argc, char **argv)
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if the phases "
 		"of a run did not add up to its duration, or for --fail.";
 	int asked = -1;
+	bool damaged;
 
 	krp_tool.hidden = KRP_HIDE_BY;
 	krp_tool_init(argc, argv, "krping-stages", doc, &own);
@@ -1050,11 +1048,11 @@ int main(int argc, char **argv)
 			  krp_lost_text(lost_events()));
 	if (slow.fail && slow_seen() && !krp_tool.opts.json)
 		krp_error("%" PRIu64 " iterations took %s or more", slow_seen(), krp_ns(slow.ns).s);
+	damaged = krp_seen_damaged(&runs_seen);
 	if (slow_wanted(&slow))
 		slow_close();
 	account_close();
 	if (asked >= 0)
 		close(asked);
-	return broken || krp_display_damage(input) || (slow.fail && slow_seen()) ? KRP_EXIT_BROKEN :
-										   KRP_EXIT_OK;
+	return broken || damaged || (slow.fail && slow_seen()) ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

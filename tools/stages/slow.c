@@ -15,6 +15,7 @@
 
 #include "../lib/alloc.h"
 #include "../lib/hwcnt.h"
+#include "../lib/runinfo.h"
 #include "stages.h"
 #include "flight.h"
 
@@ -75,6 +76,7 @@ static const struct krp_runs *recorded; /* NULL: live */
 static struct krp_runs known;
 static struct slow **slows;
 static unsigned int nr_slows;
+static uint64_t wanted_ns; /* shorter iterations are not explained, since enough were longer */
 /*
  * Numbers of all iterations, and of slow ones: of runs that have ended, and of
  * all runs at the last print.
@@ -94,10 +96,10 @@ static uint64_t duration(const struct slow *s)
 /* A run that began since /proc was read is looked for again, but not too often. */
 static const struct krp_run_info *info_of(uint32_t run)
 {
-	const struct krp_run_info *info = krp_runs_find(recorded ?: &known, run);
+	const struct krp_run_info *info = krp_runs_find(&known, run);
 	static uint64_t t;
 
-	if (info || recorded || krp_time_now() - t < COUNTERS_NS)
+	if (info || krp_time_now() - t < COUNTERS_NS)
 		return info;
 	t = krp_time_now();
 	krp_runs_read(&known);
@@ -175,7 +177,7 @@ static void counters_of(struct slow *s, const struct krp_run_info *info)
 	struct port *p;
 	unsigned int i;
 
-	if (!info || !info->port || recorded)
+	if (!info || !info->port)
 		return;
 	snprintf(s->dev, sizeof(s->dev), "%s", info->dev);
 	s->port = info->port;
@@ -281,59 +283,63 @@ static bool is_part(const struct slow *s, uint64_t word)
 	return KRPING_WORD_IS_TIME(word) && !(word & KRPING_SEG_F_SUM);
 }
 
-static void find_causes(struct slow *s, uint32_t slot)
+/* Divides the iteration into its parts. */
+static void divide(struct slow *s, uint32_t slot)
 {
-	struct krp_cause_input in = { .wakeups = recorder.wakeups };
-	const struct krp_run_info *peer, *info;
-	struct krp_history *history = NULL;
-	struct krp_flight copy = { 0 };
-	struct krp_window w;
 	struct part *part;
 	unsigned int i;
 
-	if (!recorded)
-		krp_recorder_copy(&recorder, s->rec.t_begin, s->rec.t_end, s->rec.tid, s->rec.cpu,
-				  &copy);
+	for (i = 0; i < s->rec.nr; i++) {
+		if (!is_part(s, s->rec.word[i]) || !KRPING_SEG_NS(s->rec.word[i]))
+			continue;
+		part = &s->part[s->nr++];
+		part->what = account_what(slot, s->rec.word[i]);
+		part->ns = KRPING_SEG_NS(s->rec.word[i]);
+	}
+}
+
+/* Live: looks for who had the CPUs in each part, while the recorder still has that. */
+static void find_causes(struct slow *s, const struct krp_run_info *info)
+{
+	struct krp_cause_input in = { .wakeups = recorder.wakeups };
+	const struct krp_run_info *peer = s->peer ? info_of(s->peer) : NULL;
+	struct krp_window w = { .t = s->rec.t_begin };
+	struct krp_history *history;
+	struct krp_flight copy;
+	struct part *part;
+
+	krp_recorder_copy(&recorder, s->rec.t_begin, s->rec.t_end, s->rec.tid, s->rec.cpu, &copy);
 	s->overwritten = copy.overwritten;
 	/* A request in flight has no thread: that was the one which its completion interrupted. */
 	in.tid = s->whole == STG_DIST_ITER ? s->rec.tid : 0;
 	in.cpus = copy.cpus;
 	in.nr_cpus = copy.nr_cpus;
-	peer = s->peer ? info_of(s->peer) : NULL;
 	if (peer)
 		in.peer_tid = peer->pid;
-	info = info_of(s->rec.run);
-	if (!recorded)
-		history = krp_history_new(&in);
-	w.t = s->rec.t_begin;
-	for (i = 0; i < s->rec.nr; i++) {
-		uint64_t word = s->rec.word[i];
-
-		if (!is_part(s, word) || !KRPING_SEG_NS(word))
-			continue;
-		part = &s->part[s->nr++];
-		part->what = account_what(slot, word);
-		part->ns = KRPING_SEG_NS(word);
+	history = krp_history_new(&in);
+	for (part = s->part; part < s->part + s->nr; part++, w.t = w.t_end) {
 		w.t_end = w.t + part->ns;
 		w.mode = mode_of(part->what, info);
-		if (!recorded)
-			krp_causes_find(&part->causes, history, &w);
-		w.t = w.t_end;
+		krp_causes_find(&part->causes, history, &w);
 	}
-	if (recorded)
-		return;
 	krp_history_free(history);
 	krp_flight_free(&copy);
 }
 
 void slow_take(const struct krp_rec *rec, uint64_t ns)
 {
+	const struct krp_head *head = &runs_seen.slot[rec->slot].head;
 	bool request = rec->nr && is_request(*rec->word);
-	uint32_t run = runs_seen.slot[rec->slot].head.run;
-	const struct krp_run_info *info = info_of(run);
+	const struct krp_run_info *info;
 	struct slow *s;
 
-	if (!krp_filter(info) || !wanted(run, account_peer(rec->slot)))
+	if (ns < wanted_ns)
+		return;
+	if (recorded)
+		info = krp_runs_find(recorded, head->run) ?: krp_run_info_of(head);
+	else
+		info = info_of(head->run);
+	if (!krp_filter(info) || !wanted(head->run, account_peer(rec->slot)))
 		return;
 	/* What ends an iteration of a disk is a request, and its server has no times of it. */
 	if (!request && info && !strcmp(info->test, "block"))
@@ -342,7 +348,7 @@ void slow_take(const struct krp_rec *rec, uint64_t ns)
 		return;
 	s = krp_new(1, sizeof(*s));
 	s->rec = (struct iteration){
-		.run = run,
+		.run = head->run,
 		.tid = rec->tid,
 		.cpu = rec->cpu,
 		.nr = rec->nr,
@@ -353,12 +359,18 @@ void slow_take(const struct krp_rec *rec, uint64_t ns)
 	memcpy(s->rec.word, rec->word, rec->nr * sizeof(*rec->word));
 	s->peer = account_peer(rec->slot);
 	s->whole = request ? account_what(rec->slot, *rec->word) : STG_DIST_ITER;
-	find_causes(s, rec->slot);
-	counters_of(s, info);
+	divide(s, rec->slot);
+	if (!recorded) {
+		find_causes(s, info);
+		counters_of(s, info);
+	}
 	slows[nr_slows++] = s;
+	if (nr_slows < limit())
+		return;
 	/* Shorter iterations wake nobody from now on, so that reporting them makes no others slow. */
-	if (nr_slows == limit() && !recorded)
-		krp_source_slow(&runs_seen.source, duration(slows[shortest()]) + 1);
+	wanted_ns = duration(slows[shortest()]) + 1;
+	if (!recorded)
+		krp_source_slow(&runs_seen.source, wanted_ns);
 }
 
 void slow_open(const struct slow_opts *o, const struct krp_runs *of)

@@ -85,29 +85,27 @@ static void take_other(const struct krp_event_head *h)
 		top_sums_rare(&r->cur, &r->log, h);
 }
 
-/* The rows keep what was read of a run. */
-static void drop(uint32_t slot)
-{
-	(void)slot;
-}
-
 static void take_head(const struct krp_seen_run *s, uint64_t now)
 {
 	struct top_row *r = top_rows_get(&rows, s->head.run);
+	const struct krp_run_info *told;
+	bool ended;
 
 	r->head = s->head;
 	r->known = true;
-	if (!r->counts)
-		krp_run_info_of(&r->info, &r->head);
+	told = krp_run_info_of(&r->head);
+	if (!r->counts && told)
+		r->info = *told;
 	if (input)
 		r->info.iters = s->iter;
-	if (s->head.state != KRP_SLOT_ENDED)
-		return;
+	ended = s->head.state == KRP_SLOT_ENDED;
 	if (!r->counts)
 		snprintf(r->info.state, sizeof(r->info.state), "%s",
-			 krp_name(&krp_state_names,
-				  s->head.err ? KRPING_STATE_ERROR : KRPING_STATE_DONE));
-	r->t_ended = r->t_ended ?: now;
+			 !ended ? "RUNNING" :
+				  krp_name(&krp_state_names,
+					   s->head.err ? KRPING_STATE_ERROR : KRPING_STATE_DONE));
+	if (ended && !r->t_ended)
+		r->t_ended = now;
 }
 
 /* Takes over how far runs are: those that have ended, for the last time, and the others only if "all" is set. */
@@ -181,8 +179,7 @@ static void list_run(struct krp_run_info *info, uint64_t now)
 	top_row_info(r, info, !input ? t_watch : r->head.late ? UINT64_MAX : 0);
 	if (input)
 		return;
-	if (!krp_environment_run(&environment, info))
-		krp_die("out of memory");
+	krp_environment_run(&environment, info);
 	if (r->head.tid && !krp_run_finished(info) && !krp_environment_has(&environment, info->id))
 		krp_environment_thread(&environment, info->id, r->head.tid);
 	if (krp_run_finished(info) && !r->t_ended)
@@ -211,7 +208,7 @@ static void update(void)
 		r = rows.v[i];
 		if (r->listed)
 			continue;
-		if (krp_has_filter() || !r->known)
+		if (!krp_filter(&r->info) || !r->known)
 			top_rows_drop(&rows, r);
 		else
 			r->listed = true;
@@ -233,9 +230,8 @@ static void update_ports(uint64_t now)
 	for (i = 0; i < rows.nr; i++) {
 		r = rows.v[i];
 		if (r->listed && r->info.port && strcmp(r->info.dev, "-") &&
-		    top_row_visible(r, now, view.keep_ns) &&
-		    !krp_hwcnt_port(&ports, KRP_HWCNT_ROOT, r->info.dev, r->info.port))
-			krp_die("out of memory");
+		    top_row_visible(r, now, view.keep_ns))
+			krp_hwcnt_port(&ports, KRP_HWCNT_ROOT, r->info.dev, r->info.port);
 	}
 	krp_hwcnt_read(&ports, now);
 }
@@ -942,8 +938,7 @@ int main(int argc, char **argv)
 		{ 0 }
 	};
 	static const struct argp own = { .options = own_options, .parser = parse_own };
-	const char *damage;
-	bool screen, keys;
+	bool screen, keys, damaged;
 
 	krp_tool.opts.interval = 1;
 	krp_tool_init(argc, argv, "krping-top", doc, &own);
@@ -964,7 +959,7 @@ int main(int argc, char **argv)
 		ask_for_split(split);
 	/* A recording has the stages of phases, which cost a ping more, and not their sums. */
 	krp_seen_open(&seen, input ? KRP_EV_iter_stages : KRP_EV_iter_phases, input, &runs, take,
-		      drop);
+		      NULL);
 	if (input) {
 		krp_recording_last_runs(seen.recording);
 		view.replays = true;
@@ -978,11 +973,8 @@ int main(int argc, char **argv)
 	krp_seen_end(&seen);
 	update();
 	summary();
-	damage = input ? seen.recording->damage : NULL;
-	/* With -j the last object has reported it. */
-	if (damage && !krp_tool.opts.json)
-		krp_error("%s is damaged: %s", input, damage);
+	damaged = krp_seen_damaged(&seen);
 	krp_environment_close(&environment);
 	krp_seen_close(&seen);
-	return damage ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
+	return damaged ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

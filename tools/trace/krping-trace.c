@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/alloc.h"
 #include "../lib/events.h"
 #include "ladder.h"
 #include "order.h"
@@ -111,9 +112,7 @@ static struct known *run_of(const struct krp_event_rec *rec)
 		forget_ended();
 		if (2 * nr_known >= room_known) {
 			room_known = room_known ? 2 * room_known : 256;
-			known = realloc(known, room_known * sizeof(*known));
-			if (!known)
-				krp_die("out of memory");
+			known = krp_resize(known, room_known, sizeof(*known));
 		}
 		i = position(rec->head.run);
 	}
