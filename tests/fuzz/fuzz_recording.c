@@ -148,7 +148,7 @@ static void read_stages(const char *name)
 	uint32_t slot;
 
 	account_open(1000, NULL, name, &runs);
-	while (krp_seen_step(&runs_seen, 1000000000) != KRP_STEP_END)
+	while (krp_seen_replay(&runs_seen, 1000000000) != KRP_REPLAY_END)
 		;
 	account_join();
 	for (slot = 0; slot < runs_seen.slots; slot++) {
@@ -198,7 +198,7 @@ static void read_runs(const char *name, enum krp_event event,
 	struct krp_runs runs = { 0 };
 
 	krp_seen_open(&seen, event, name, &runs, take_rec, NULL);
-	while (krp_seen_step(&seen, 1) != KRP_STEP_END)
+	while (krp_seen_replay(&seen, 1) != KRP_REPLAY_END)
 		;
 	krp_seen_close(&seen);
 	krp_runs_free(&runs);

@@ -343,14 +343,14 @@ static void watch(const struct krp_display *d, uint32_t *over)
 static void replay(const struct krp_display *d, uint32_t *over)
 {
 	unsigned long left = krp_tool.opts.count ?: ULONG_MAX;
-	enum krp_step step = KRP_STEP_EVENT;
+	enum krp_replay step = KRP_REPLAY_EVENT;
 
 	krp_recording_last_runs(d->seen->recording);
-	while (left && step != KRP_STEP_END) {
-		step = krp_seen_step(d->seen, krp_tool.opts.interval * 1e9);
-		if (step == KRP_STEP_TICK && --left)
+	while (left && step != KRP_REPLAY_END) {
+		step = krp_seen_replay(d->seen, krp_tool.opts.interval * 1e9);
+		if (step == KRP_REPLAY_TICK && --left)
 			print(d, false);
-		else if (step == KRP_STEP_RUN_END)
+		else if (step == KRP_REPLAY_RUN_END)
 			take_ended(d, over, true);
 	}
 }

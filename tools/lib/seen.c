@@ -286,7 +286,7 @@ void krp_seen_end(struct krp_seen *n)
 /* If there are more intervals between two events, the time is forged, and one is enough. */
 #define STEPS_MAX 10000
 
-enum krp_step krp_seen_step(struct krp_seen *n, uint64_t interval_ns)
+enum krp_replay krp_seen_replay(struct krp_seen *n, uint64_t interval_ns)
 {
 	const struct krp_event_head *h = n->pending;
 	uint64_t due;
@@ -295,19 +295,19 @@ enum krp_step krp_seen_step(struct krp_seen *n, uint64_t interval_ns)
 	if (!h)
 		h = n->pending = krp_recording_next(n->recording, &size);
 	if (!h)
-		return KRP_STEP_END;
+		return KRP_REPLAY_END;
 	if (interval_ns && since(h->t, n->t_tick) >= interval_ns) {
 		due = (h->t - n->t_tick) / interval_ns;
 		n->t_tick += (due > STEPS_MAX ? due : 1) * interval_ns;
 		n->now = n->t_tick;
-		return KRP_STEP_TICK;
+		return KRP_REPLAY_TICK;
 	}
 	n->pending = NULL;
 	n->own_nonce = n->recording->runs->nonce;
 	if (h->t > n->now)
 		n->now = h->t;
 	take_event(n, (void *)h, 0);
-	return h->event == KRP_EV_run_end ? KRP_STEP_RUN_END : KRP_STEP_EVENT;
+	return h->event == KRP_EV_run_end ? KRP_REPLAY_RUN_END : KRP_REPLAY_EVENT;
 }
 
 uint64_t krp_seen_now(const struct krp_seen *n)

@@ -49,11 +49,11 @@ struct krp_seen_run {
 	struct krp_totals missed; /* events that were lost */
 };
 
-enum krp_step {
-	KRP_STEP_EVENT,
-	KRP_STEP_RUN_END, /* an event that ends a run */
-	KRP_STEP_TICK,	  /* an interval is over */
-	KRP_STEP_END,	  /* of the recording */
+enum krp_replay {
+	KRP_REPLAY_EVENT,
+	KRP_REPLAY_RUN_END, /* an event that ends a run */
+	KRP_REPLAY_TICK,    /* an interval is over */
+	KRP_REPLAY_END,	    /* of the recording */
 };
 
 struct krp_seen {
@@ -83,7 +83,7 @@ struct krp_seen {
 };
 
 /*
- * Live: attaches to the events, or dies with the cause. With input, the name of a recording: krp_seen_step()
+ * Live: attaches to the events, or dies with the cause. With input, the name of a recording: krp_seen_replay()
  * reads it. runs becomes what /proc has, or had.
  */
 void krp_seen_open(struct krp_seen *n, enum krp_event event, const char *input,
@@ -96,7 +96,7 @@ void krp_seen_read(struct krp_seen *n);
 /* No more events come: reads the rest. */
 void krp_seen_end(struct krp_seen *n);
 /* Goes on in a recording: to its next event, which is taken, or to the end of an interval, which comes before that event. */
-enum krp_step krp_seen_step(struct krp_seen *n, uint64_t interval_ns);
+enum krp_replay krp_seen_replay(struct krp_seen *n, uint64_t interval_ns);
 /* The time of the source, of the monotonic clock and of the one on the wall. */
 uint64_t krp_seen_now(const struct krp_seen *n);
 time_t krp_seen_clock(const struct krp_seen *n);

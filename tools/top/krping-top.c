@@ -699,15 +699,15 @@ static enum krp_wake wait_for_more(void)
 /* Goes on in a recording to the end of the interval; false: to the end of the recording. */
 static bool advance(void)
 {
-	enum krp_step step;
+	enum krp_replay step;
 
 	do {
-		step = krp_seen_step(&seen, krp_tool.opts.interval * 1e9);
-		if (step == KRP_STEP_RUN_END)
+		step = krp_seen_replay(&seen, krp_tool.opts.interval * 1e9);
+		if (step == KRP_REPLAY_RUN_END)
 			take_slots(false, krp_seen_now(&seen));
-	} while (step != KRP_STEP_TICK && step != KRP_STEP_END);
+	} while (step != KRP_REPLAY_TICK && step != KRP_REPLAY_END);
 	update();
-	return step == KRP_STEP_TICK;
+	return step == KRP_REPLAY_TICK;
 }
 
 static void replay_text(void)

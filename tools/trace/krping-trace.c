@@ -285,8 +285,6 @@ static void ladder_pair(const struct krp_event_rec *rec, const struct known *k)
 	if (!found)
 		return;
 	ladder = krp_ladder_new(pick, pick_number, &pair);
-	if (!ladder)
-		krp_die("out of memory");
 }
 
 static void why_nothing(char *buf, size_t size, const struct krp_ladder_stats *st)
@@ -543,8 +541,7 @@ static void ladder_text(const struct krp_iteration *it, const struct krp_ladder_
 	if (pick == KRP_PICK_MEDIAN)
 		fprintf(f, "; number %" PRIu64 " from the fastest", st->rank);
 	fputs(st->exact ? "\n\n" : ", about\n\n", f);
-	if (!krp_ladder_draw(f, pair, it, steps))
-		krp_die("out of memory");
+	krp_ladder_draw(f, pair, it, steps);
 	if (st->holes || st->too_long || st->aborted)
 		fprintf(f,
 			"not to choose from: incomplete %" PRIu64 ", too long %" PRIu64
@@ -618,8 +615,7 @@ static enum krp_exit ladder_summary(void)
 			  ladder ? why : "no pair of runs was seen that has anything to show");
 		return KRP_EXIT_ENV;
 	}
-	if (!krp_steps_make(&steps, krp_ladder_pair(ladder), it))
-		krp_die("out of memory");
+	krp_steps_make(&steps, krp_ladder_pair(ladder), it);
 	if (krp_tool.opts.json)
 		ladder_json(it, &st, &steps);
 	else
@@ -805,8 +801,6 @@ int main(int argc, char **argv)
 	if (ladder_mode)
 		handle = feed_ladder;
 	order = krp_order_new(ORDER_ROOM);
-	if (!order)
-		krp_die("out of memory");
 	if (input)
 		read_input();
 	else

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/alloc.h"
 #include "ladder.h"
 #include "../lib/names.h"
 #include "../lib/out.h"
@@ -47,17 +48,9 @@ static struct krp_step *add(struct krp_steps *s, const struct krp_iteration *it,
 {
 	struct krp_step *v;
 
-	if (s->nr == s->room) {
-		size_t room = s->room ? 2 * s->room : 128;
-
-		v = realloc(s->v, room * sizeof(*v));
-		if (!v)
-			return NULL;
-		s->v = v;
-		s->room = room;
-	}
+	if (s->nr == s->room)
+		s->v = krp_grow(s->v, &s->room, s->room + 128, sizeof(*v));
 	v = &s->v[s->nr++];
-	memset(v, 0, sizeof(*v));
 	v->t = e->head.t - it->t_begin;
 	v->side = e->side;
 	v->what = what;
@@ -77,14 +70,12 @@ static const struct krp_ladder_event *next_of(const struct krp_iteration *it, si
 	return NULL;
 }
 
-static bool add_phase(struct krp_steps *s, const struct krp_iteration *it,
+static void add_phase(struct krp_steps *s, const struct krp_iteration *it,
 		      const struct krp_ladder_event *e, size_t next)
 {
 	const struct krp_ladder_event *end = next_of(it, next, KRP_EV_phase, e->side);
 	struct krp_step *step = add(s, it, e, KRP_STEP_PHASE);
 
-	if (!step)
-		return false;
 	if (!end && it->has_after && it->after.side == e->side)
 		end = &it->after;
 	/* A phase event tells when the phase that it ends began. */
@@ -92,7 +83,6 @@ static bool add_phase(struct krp_steps *s, const struct krp_iteration *it,
 		step->duration = end->head.t - e->head.t;
 	snprintf(step->text, sizeof(step->text), "%s",
 		 krp_name_of(KRP_HOW_phase, KRP_ARG(e, phase, phase)));
-	return true;
 }
 
 static const char *wr_name(uint64_t kind)
@@ -101,7 +91,7 @@ static const char *wr_name(uint64_t kind)
 }
 
 /* adv: the advertisement that the message carries, or NULL. */
-static bool add_post(struct krp_steps *s, const struct krp_iteration *it,
+static void add_post(struct krp_steps *s, const struct krp_iteration *it,
 		     const struct krp_ladder_event *e, const struct krp_ladder_event *adv)
 {
 	struct krp_step *step = add(s, it, e, KRP_STEP_POST);
@@ -109,8 +99,6 @@ static bool add_post(struct krp_steps *s, const struct krp_iteration *it,
 	uint32_t inv = KRP_ARG(e, post_send, inv_rkey), len = KRP_ARG(e, post_send, len);
 	int n;
 
-	if (!step)
-		return false;
 	n = snprintf(step->text, sizeof(step->text), "%s", wr_name(kind));
 	if (inv)
 		n += snprintf(step->text + n, sizeof(step->text) - n, " 0x%x", inv);
@@ -126,7 +114,6 @@ static bool add_post(struct krp_steps *s, const struct krp_iteration *it,
 		snprintf(step->text + n, sizeof(step->text) - n, ": 0x%x %uB",
 			 (uint32_t)KRP_ARG(adv, adv_send, rkey),
 			 (uint32_t)KRP_ARG(adv, adv_send, len));
-	return true;
 }
 
 static bool was_posted(const struct krp_iteration *it, const struct krp_ladder_event *wc)
@@ -144,14 +131,12 @@ static bool was_posted(const struct krp_iteration *it, const struct krp_ladder_e
 	return false;
 }
 
-static bool add_completion(struct krp_steps *s, const struct krp_iteration *it,
+static void add_completion(struct krp_steps *s, const struct krp_iteration *it,
 			   const struct krp_ladder_event *e)
 {
 	struct krp_step *step = add(s, it, e, KRP_STEP_COMPLETION);
 	uint32_t kind = KRP_ARG(e, wc, kind);
 
-	if (!step)
-		return false;
 	if (e->head.event == KRP_EV_wc_flush)
 		snprintf(step->text, sizeof(step->text), "%s flushed", wr_name(kind));
 	else if (e->head.event == KRP_EV_wc_err)
@@ -166,7 +151,6 @@ static bool add_completion(struct krp_steps *s, const struct krp_iteration *it,
 		step->arrow = KRP_ARROW_RECV;
 		step->message = e->message;
 	}
-	return true;
 }
 
 static void put_stage(void *stages, unsigned int stage, __u64 ns)
@@ -185,7 +169,7 @@ static void wait_stages(const struct krp_ladder_event *e, __u64 *stage)
 			  KRP_ARG(e, wait, t_wc), KRP_ARG(e, wait, t_run));
 }
 
-static bool add_wait(struct krp_steps *s, const struct krp_iteration *it,
+static void add_wait(struct krp_steps *s, const struct krp_iteration *it,
 		     const struct krp_ladder_event *e)
 {
 	struct krp_step *step = add(s, it, e, KRP_STEP_WAIT);
@@ -193,8 +177,6 @@ static bool add_wait(struct krp_steps *s, const struct krp_iteration *it,
 	unsigned int i, k;
 	int n = 0;
 
-	if (!step)
-		return false;
 	wait_stages(e, stage);
 	for (k = KRPING_STAGE_POST; k <= KRPING_STAGE_WAKE; k++) {
 		i = krping_stage_in_order(KRP_ARG(e, wait, t_run) < KRP_ARG(e, wait, t_wc), k);
@@ -210,20 +192,16 @@ static bool add_wait(struct krp_steps *s, const struct krp_iteration *it,
 			n += snprintf(step->text + n, sizeof(step->text) - n, "%.1f",
 				      stage[i] / 1e3);
 	}
-	return true;
 }
 
 /* Adds an event that is one line with its own text. */
-static bool add_line(struct krp_steps *s, const struct krp_iteration *it,
+static void add_line(struct krp_steps *s, const struct krp_iteration *it,
 		     const struct krp_ladder_event *e, enum krp_step_what what)
 {
 	struct krp_step *step = add(s, it, e, what);
 	size_t size = sizeof(step->text);
-	char *text;
+	char *text = step->text;
 
-	if (!step)
-		return false;
-	text = step->text;
 	switch (e->head.event) {
 	case KRP_EV_post_recv:
 		snprintf(text, size, "RECV posted");
@@ -271,57 +249,56 @@ static bool add_line(struct krp_steps *s, const struct krp_iteration *it,
 			 krp_name_of(KRP_HOW_ib_event, (uint32_t)KRP_ARG(e, async_event, event)));
 		break;
 	}
-	return true;
 }
 
-bool krp_steps_make(struct krp_steps *s, const struct krp_pair *pair,
+void krp_steps_make(struct krp_steps *s, const struct krp_pair *pair,
 		    const struct krp_iteration *it)
 {
-	bool two_sided = pair->end[KRP_CLIENT].run && pair->end[KRP_SERVER].run, ok = true;
+	bool two_sided = pair->end[KRP_CLIENT].run && pair->end[KRP_SERVER].run;
 	const struct krp_ladder_event *e, *adv[KRP_NR_SIDES] = { NULL };
 	size_t i;
 
 	memset(s, 0, sizeof(*s));
 	if (it->has_before)
-		ok = add_phase(s, it, &it->before, 0);
-	for (i = 0; ok && i < it->nr; i++) {
+		add_phase(s, it, &it->before, 0);
+	for (i = 0; i < it->nr; i++) {
 		e = &it->event[i];
 		switch (e->head.event) {
 		case KRP_EV_phase:
 			/* The last phase event is of the next iteration. */
 			if (i < it->nr - 1)
-				ok = add_phase(s, it, e, i + 1);
+				add_phase(s, it, e, i + 1);
 			break;
 		case KRP_EV_adv_send:
 			adv[e->side] = e;
 			break;
 		case KRP_EV_post_send:
-			ok = add_post(s, it, e, adv[e->side]);
+			add_post(s, it, e, adv[e->side]);
 			if (s->nr && s->v[s->nr - 1].arrow == KRP_ARROW_SEND)
 				adv[e->side] = NULL;
 			break;
 		case KRP_EV_wc:
 		case KRP_EV_wc_flush:
 		case KRP_EV_wc_err:
-			ok = add_completion(s, it, e);
+			add_completion(s, it, e);
 			break;
 		case KRP_EV_wait:
-			ok = add_wait(s, it, e);
+			add_wait(s, it, e);
 			break;
 		case KRP_EV_mr_map:
-			ok = add_line(s, it, e, KRP_STEP_MAP);
+			add_line(s, it, e, KRP_STEP_MAP);
 			break;
 		case KRP_EV_mr_reminv:
 		case KRP_EV_mr_readinv:
-			ok = add_line(s, it, e, KRP_STEP_INVALIDATED);
+			add_line(s, it, e, KRP_STEP_INVALIDATED);
 			break;
 		case KRP_EV_post_recv:
-			ok = add_line(s, it, e, KRP_STEP_POST);
+			add_line(s, it, e, KRP_STEP_POST);
 			break;
 		case KRP_EV_adv_recv:
 			/* Otherwise the advertisement is shown at the SEND. */
 			if (!two_sided && (KRP_ARG(e, adv_recv, rkey) || KRP_ARG(e, adv_recv, len)))
-				ok = add_line(s, it, e, KRP_STEP_OTHER);
+				add_line(s, it, e, KRP_STEP_OTHER);
 			break;
 		case KRP_EV_block_issue:
 		case KRP_EV_validate:
@@ -329,22 +306,16 @@ bool krp_steps_make(struct krp_steps *s, const struct krp_pair *pair,
 		case KRP_EV_post_recv_err:
 		case KRP_EV_cm_event:
 		case KRP_EV_async_event:
-			ok = add_line(s, it, e, KRP_STEP_OTHER);
+			add_line(s, it, e, KRP_STEP_OTHER);
 			break;
 		}
 	}
-	return ok;
 }
 
 void krp_steps_free(struct krp_steps *s)
 {
 	free(s->v);
 	memset(s, 0, sizeof(*s));
-}
-
-const char *krp_step_what_name(enum krp_step_what what)
-{
-	return what_names[what];
 }
 
 static void key_json(json_object *o, const char *name, uint64_t key)
@@ -448,15 +419,8 @@ static struct line *new_line(struct canvas *c)
 {
 	struct line *v;
 
-	if (c->nr == c->room) {
-		size_t room = c->room ? 2 * c->room : 128;
-
-		v = realloc(c->v, room * sizeof(*v));
-		if (!v)
-			return NULL;
-		c->v = v;
-		c->room = room;
-	}
+	if (c->nr == c->room)
+		c->v = krp_grow(c->v, &c->room, c->room + 128, sizeof(*v));
 	v = &c->v[c->nr++];
 	memset(v->c, ' ', WIDTH);
 	v->c[WIDTH] = '\0';
@@ -483,7 +447,7 @@ static size_t fitting(const char *text, size_t width)
 }
 
 /* Puts text into the column of an end, on as many lines as it takes. */
-static bool put_text(struct canvas *c, enum krp_side side, unsigned int indent, const char *text)
+static void put_text(struct canvas *c, enum krp_side side, unsigned int indent, const char *text)
 {
 	struct line *line = &c->v[c->nr - 1];
 	size_t len;
@@ -493,11 +457,9 @@ static bool put_text(struct canvas *c, enum krp_side side, unsigned int indent, 
 		memcpy(line->c + column_of(side) + indent, text, len);
 		text += len + strspn(text + len, " ");
 		if (!*text)
-			return true;
+			return;
 		indent += indent == 2 ? 2 : 0;
 		line = new_line(c);
-		if (!line)
-			return false;
 	}
 }
 
@@ -658,20 +620,18 @@ static void print_lines(FILE *f, const struct canvas *c)
 	}
 }
 
-static bool put_step(struct canvas *c, const struct krp_step *s)
+static void put_step(struct canvas *c, const struct krp_step *s)
 {
 	struct line *line = new_line(c);
 	char text[32];
 
-	if (!line)
-		return false;
 	snprintf(text, sizeof(text), "%.1f", s->t / 1e3);
 	put_right(line, strlen(text) > TIME_WIDTH ? strlen(text) : TIME_WIDTH, text);
 	if (s->duration >= 0) {
 		snprintf(text, sizeof(text), "%.1f", s->duration / 1e3);
 		put_right(line, column_of(s->side) + SIDE_WIDTH - 1, text);
 	}
-	return put_text(c, s->side, s->what == KRP_STEP_PHASE ? 0 : 2, s->text);
+	put_text(c, s->side, s->what == KRP_STEP_PHASE ? 0 : 2, s->text);
 }
 
 static void print_heads(FILE *f, const struct krp_pair *pair)
@@ -694,25 +654,21 @@ static void print_heads(FILE *f, const struct krp_pair *pair)
 	fputc('\n', f);
 }
 
-bool krp_ladder_draw(FILE *f, const struct krp_pair *pair, const struct krp_iteration *it,
+void krp_ladder_draw(FILE *f, const struct krp_pair *pair, const struct krp_iteration *it,
 		     const struct krp_steps *s)
 {
-	size_t *first_line = calloc(s->nr + 1, sizeof(*first_line)), i;
+	size_t *first_line = krp_new(s->nr, sizeof(*first_line)), i;
 	struct canvas c = { 0 };
-	bool ok = first_line;
 
-	for (i = 0; ok && i < s->nr; i++) {
+	for (i = 0; i < s->nr; i++) {
 		first_line[i] = c.nr;
-		ok = put_step(&c, &s->v[i]);
+		put_step(&c, &s->v[i]);
 	}
-	if (ok) {
-		draw_arrows(&c, s, first_line);
-		print_heads(f, pair);
-		print_lines(f, &c);
-		fprintf(f, "%*.1f total, by the %s\n", TIME_WIDTH, (it->t_end - it->t_begin) / 1e3,
-			krp_side_names[pair->own]);
-	}
+	draw_arrows(&c, s, first_line);
+	print_heads(f, pair);
+	print_lines(f, &c);
+	fprintf(f, "%*.1f total, by the %s\n", TIME_WIDTH, (it->t_end - it->t_begin) / 1e3,
+		krp_side_names[pair->own]);
 	free(c.v);
 	free(first_line);
-	return ok;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/alloc.h"
 #include "../lib/hist.h"
 #include "ladder.h"
 #include "../../trace/krping_abi.h"
@@ -161,10 +162,8 @@ int krp_pair_side(const struct krp_pair *pair, uint32_t run)
 
 struct krp_ladder *krp_ladder_new(enum krp_pick pick, uint64_t number, const struct krp_pair *pair)
 {
-	struct krp_ladder *l = calloc(1, sizeof(*l));
+	struct krp_ladder *l = krp_new(1, sizeof(*l));
 
-	if (!l)
-		return NULL;
 	l->pick = pick;
 	l->number = number;
 	l->pair = *pair;
@@ -172,12 +171,8 @@ struct krp_ladder *krp_ladder_new(enum krp_pick pick, uint64_t number, const str
 	l->random = 88172645463325252ULL;
 	l->open = -1;
 	l->stats.exact = true;
-	l->log = malloc(KRP_LADDER_EVENTS * sizeof(*l->log));
-	l->hist = calloc(1, sizeof(*l->hist));
-	if (!l->log || !l->hist) {
-		krp_ladder_free(l);
-		return NULL;
-	}
+	l->log = krp_resize(NULL, KRP_LADDER_EVENTS, sizeof(*l->log));
+	l->hist = krp_new(1, sizeof(*l->hist));
 	return l;
 }
 
@@ -354,19 +349,12 @@ static uint32_t fine_bucket(uint64_t ns)
 
 static void keep_duration(struct krp_ladder *l, uint64_t ns)
 {
-	uint64_t *v;
 	size_t at;
 
 	l->hist->bucket[krp_hist_index(ns)]++;
-	if (l->nr_durations == l->room_durations && l->room_durations < KRP_LADDER_DURATIONS) {
-		size_t room = l->room_durations ? 2 * l->room_durations : 1024;
-
-		v = realloc(l->durations, room * sizeof(*v));
-		if (v) {
-			l->durations = v;
-			l->room_durations = room;
-		}
-	}
+	if (l->nr_durations == l->room_durations && l->room_durations < KRP_LADDER_DURATIONS)
+		l->durations = krp_grow(l->durations, &l->room_durations,
+					2 * l->room_durations ?: 1024, sizeof(*l->durations));
 	if (l->nr_durations < l->room_durations) {
 		l->durations[l->nr_durations++] = ns;
 		return;
@@ -584,18 +572,11 @@ static void keep(struct krp_ladder *l, uint64_t t_end, const struct request *q)
 	}
 	if (!is_worth(l, ns, bucket, nr))
 		return;
-	if (l->nr_kept == l->room_kept) {
-		it = realloc(l->kept, (l->room_kept + 64) * sizeof(*it));
-		if (!it)
-			return;
-		l->kept = it;
-		l->room_kept += 64;
-	}
+	if (l->nr_kept == l->room_kept)
+		l->kept = krp_grow(l->kept, &l->room_kept, l->room_kept + 64, sizeof(*it));
 	it = &l->kept[l->nr_kept];
 	memset(it, 0, sizeof(*it));
-	it->event = malloc(nr * sizeof(*it->event));
-	if (!it->event)
-		return;
+	it->event = krp_resize(NULL, nr, sizeof(*it->event));
 	for (i = l->first; i < l->logged; i++) {
 		it->event[it->nr] = l->log[i % KRP_LADDER_EVENTS];
 		it->nr += !q || is_of(q, &it->event[it->nr]);

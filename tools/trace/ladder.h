@@ -101,7 +101,7 @@ struct krp_ladder_stats {
 
 struct krp_ladder;
 
-/* NULL: out of memory. number is for KRP_PICK_NUMBER. */
+/* number is for KRP_PICK_NUMBER. */
 struct krp_ladder *krp_ladder_new(enum krp_pick pick, uint64_t number, const struct krp_pair *pair);
 void krp_ladder_free(struct krp_ladder *l);
 /* Takes events of the pair, in the order of their times; ignores other events. */
@@ -153,18 +153,17 @@ struct krp_steps {
 	size_t nr, room;
 };
 
-/* The steps of an iteration, in the order of their times. false: no memory. */
-bool krp_steps_make(struct krp_steps *s, const struct krp_pair *pair,
+/* The steps of an iteration, in the order of their times. */
+void krp_steps_make(struct krp_steps *s, const struct krp_pair *pair,
 		    const struct krp_iteration *it);
 void krp_steps_free(struct krp_steps *s);
-const char *krp_step_what_name(enum krp_step_what what);
 /* Members for a step's object: t_ns, side, what, and those of its kind. */
 json_object *krp_step_json(const struct krp_step *s);
 /* Nanoseconds that a step took; negative if that is unknown, or if the step is a point in time. */
 int64_t krp_step_duration(const struct krp_step *s);
 
 /* Draws in ASCII, in less than 80 columns. */
-bool krp_ladder_draw(FILE *f, const struct krp_pair *pair, const struct krp_iteration *it,
+void krp_ladder_draw(FILE *f, const struct krp_pair *pair, const struct krp_iteration *it,
 		     const struct krp_steps *s);
 
 #endif /* KRP_TRACE_LADDER_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <stdlib.h>
 
+#include "../lib/alloc.h"
 #include "order.h"
 
 /* An entry of the heap. It has the slot of an event, and the event stays where it is. */
@@ -18,18 +19,12 @@ struct krp_order {
 
 struct krp_order *krp_order_new(uint32_t room)
 {
-	struct krp_order *o = calloc(1, sizeof(*o));
+	struct krp_order *o = krp_new(1, sizeof(*o));
 	uint32_t i;
 
-	if (!o)
-		return NULL;
 	o->room = room;
-	o->recs = malloc(room * sizeof(*o->recs));
-	o->heap = malloc(room * sizeof(*o->heap));
-	if (!o->recs || !o->heap) {
-		krp_order_free(o);
-		return NULL;
-	}
+	o->recs = krp_resize(NULL, room, sizeof(*o->recs));
+	o->heap = krp_resize(NULL, room, sizeof(*o->heap));
 	for (i = 0; i < room; i++)
 		o->heap[i].slot = i;
 	return o;

@@ -15,7 +15,7 @@
 
 struct krp_order;
 
-/* Room for so many events; memory is allocated once. NULL: out of memory. */
+/* Room for so many events; memory is allocated once. */
 struct krp_order *krp_order_new(uint32_t room);
 void krp_order_free(struct krp_order *o);
 /* True if it is full: then the caller takes events out before it puts another one. */
