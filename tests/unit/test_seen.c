@@ -10,11 +10,12 @@
 
 static struct krp_seen seen;
 static struct krp_runs runs;
-static unsigned int taken, gaps, dropped_slots;
+static unsigned int taken, gaps, dropped_slots, nr_words;
 
 static void take(UNUSED struct krp_seen_run *s, const struct krp_rec *rec)
 {
 	taken++;
+	nr_words = rec->nr;
 	gaps += rec->gap;
 }
 
@@ -146,6 +147,16 @@ TEST(slots)
 	tell(1, 0, COMMIT, 20, NULL, 0, true);
 	krp_seen_read(&seen);
 	assert_true(seen.no_slot == 1 && !taken);
+}
+
+/* The programs copy no more words than this version knows of, whatever a newer module tells. */
+TEST(words)
+{
+	start(1);
+	tell(1, 0, COMMIT, 20, NULL, 0, true);
+	queue[nr_queued - 1].args[KRP_ARG_iter_stages_nr] = KRP_WORDS_MAX + 1;
+	krp_seen_read(&seen);
+	assert_int_equal(nr_words, KRP_WORDS_MAX);
 }
 
 /* What a recording says may be forged: numbers that go back, and a run without a number. */
