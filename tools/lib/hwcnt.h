@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The counters that a device keeps of each of its ports: /sys/class/infiniband. */
+/* The counters that a device keeps of each of its ports, below KRP_RDMA_DEVICES. */
 #ifndef KRP_LIB_HWCNT_H
 #define KRP_LIB_HWCNT_H
 
@@ -10,7 +10,6 @@
 #include "../../trace/krping_abi.h"
 #include "escape.h"
 
-#define KRP_HWCNT_ROOT "/sys/class/infiniband"
 #define KRP_HWCNT_NAME 64
 
 struct krp_hwcnt {

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "checked.h"
-#include "hwcnt.h"
 #include "names.h"
 #include "stop.h"
 #include "tool.h"
@@ -334,7 +333,7 @@ bool krp_absent(char *text, size_t size)
 	bool absent = false;
 
 	if (o->dev) {
-		snprintf(path, sizeof(path), "%s/%s", KRP_HWCNT_ROOT, o->dev);
+		snprintf(path, sizeof(path), "%s/%s", KRP_RDMA_DEVICES, o->dev);
 		absent = access(path, F_OK);
 	}
 	if (absent) {

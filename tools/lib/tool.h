@@ -19,6 +19,9 @@
 #define KRP_VERSION "0.1.0"
 #endif
 
+/* A directory with an entry for each RDMA device. */
+#define KRP_RDMA_DEVICES "/sys/class/infiniband"
+
 enum krp_exit {
 	KRP_EXIT_OK,
 	KRP_EXIT_ENV,	 /* usage or environment */

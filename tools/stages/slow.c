@@ -114,7 +114,7 @@ static struct port *port_of(const char *dev, unsigned int number)
 
 	/* The files of the counters stay open, so there is a limit. */
 	if (!p && hw.nr < DEVICES)
-		p = krp_hwcnt_port(&hw, KRP_HWCNT_ROOT, dev, number);
+		p = krp_hwcnt_port(&hw, KRP_RDMA_DEVICES, dev, number);
 	return p ? &ports[p - hw.v] : NULL;
 }
 

@@ -231,7 +231,7 @@ static void update_ports(uint64_t now)
 		r = rows.v[i];
 		if (r->listed && r->info.port && strcmp(r->info.dev, "-") &&
 		    top_row_visible(r, now, view.keep_ns))
-			krp_hwcnt_port(&ports, KRP_HWCNT_ROOT, r->info.dev, r->info.port);
+			krp_hwcnt_port(&ports, KRP_RDMA_DEVICES, r->info.dev, r->info.port);
 	}
 	krp_hwcnt_read(&ports, now);
 }
