@@ -20,5 +20,8 @@ for page in "$pages"/*.8; do
 	is "$(diff <(by_help "$name") <(by_page "$page"))" '' "$name.8: the options of --help"
 	is "$(comm -13 <(echo "$all") <(sed 's/\\-/-/g' "$page" | words))" '' "$name.8: no option that no tool has"
 done
+# A letter is one option, whatever the word behind krping.
+is "$(for page in "$pages"/*.8; do "$pages/../$(basename "$page" .8)" --help | sed -n 's/^ *\(-.\), \(--[a-z-]*\).*/\1 \2/p'; done |
+	sort -u | cut -d ' ' -f 1 | uniq -d)" '' "no letter has two meanings"
 ok "each tool has a page" test $tap_n -ge 20
 finish_here

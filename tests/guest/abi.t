@@ -22,7 +22,7 @@ abi=$(cat /sys/module/rdma_krping/parameters/events_abi)
 for other in $((abi + 1)) $((abi - 1)); do
 	ok "the module says that its events are of version $other" swap "$KRPING_MODULE" "events_abi=$other"
 	for t in "${tools[@]}"; do
-		wrong_usage "$t" -d 1
+		wrong_usage "$t" -t 1
 		like "$(cat "$T/err")" "^$t: .* events ABI $other, .* knows $abi: install module and tools of one version" \
 			"$t, events_abi=$other: says which versions, and what to do"
 	done

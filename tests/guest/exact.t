@@ -48,7 +48,7 @@ ok "it is joined" jq -e '[.runs[].joined.waits[].by[] | select(.peer_phase != "u
 
 # --- 64 runs ---
 PAIRS=32 COUNT=40
-background krping-trace krping-trace -j --ring 32768
+background krping-trace krping-trace -j --records 32768
 watch "${tools[@]}"
 attached krping-trace
 trace_on .

@@ -67,16 +67,16 @@ example() {
 		;;
 	*"krping server"* | *"server,addr"*) kind=server && quiet ;;
 	"krping -n "* | *" --input "*) ;; # no run is needed
-	*"krping "*client* | *"client,addr"*)
+	"krping client"* | "krping -"* | *" krping client"* | *"client,addr"*)
 		[ -z "${PIDS[seven]-}" ] || quiet
 		listens || server server "server,addr=$ADDR,port=$PORT"
 		[[ $line == *count* || -n $wanted ]] || kind=pings
 		;;
-	krping-*\ -e | krping-*\ -e\ *)
+	krping*\ -e | krping*\ -e\ *)
 		kind=waits
 		[ -z "${PIDS[seven]-}" ] || quiet
 		;;
-	krping-* | trace-cmd*) kind=watches && traffic ;;
+	"krping top"* | "krping sta"* | "krping slow"* | "krping mr"* | "krping tra"* | "krping lad"* | "krping rec"* | trace-cmd*) kind=watches && traffic ;;
 	esac
 	case $line in
 	kill*) # A job of this shell, as are examples for the background.

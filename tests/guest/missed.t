@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
-attach_as krping-trace krping-trace -j -E adv_send --ring 16384
+attach_as krping-trace krping-trace -j -E adv_send --records 16384
 ok "a module raises an event, and within that event again" insmod "$PLANTS/krping_again.ko"
 raised=$(cat /sys/module/krping_again/parameters/raised)
 rmmod krping_again

@@ -78,7 +78,7 @@ more_lines 2 krping-top
 ends_with "client one" "--name" krping-top krping-stages krping-mr
 tool_end all INT
 is "$RC $(names all)" "0 client -,client one,server one-server,server two-server" "without --name: all of them"
-background trace krping-trace -j --name one -n 20
+background trace krping-trace -j --name one -c 20
 until_ok 20 gone "${PIDS[trace]}"
 tool_end trace
 parse "$(grep ' name=one ' /proc/krping_runs)"

@@ -33,7 +33,7 @@ run_line "${PIDS[client]}" && parse
 is "${F[dev]-} ${F[dev_was]-}" "renamed0 $LINK" "a device is renamed: its run has both names"
 is "$(krping list -j | jq -c '[.runs[].dev] | unique')" '["renamed0"]' "krping list has the new one"
 for name in renamed0 "$LINK"; do
-	is "$(krping-top -j -d 0.5 --dev "$name" | jq -s '.[-1].runs | length')" 2 "krping-top --dev $name finds both ends"
+	is "$(krping-top -j -t 0.5 --dev "$name" | jq -s '.[-1].runs | length')" 2 "krping-top --dev $name finds both ends"
 done
 rdma dev set renamed0 name "$LINK"
 pair_off

@@ -199,7 +199,7 @@ done
 
 # --- keys ---
 pair_on
-krping-mr -j --keys -d 2 >"$T/keys.out" 2>"$T/err"
+krping-mr -j --keys -t 2 >"$T/keys.out" 2>"$T/err"
 is "$? $(cat "$T/err")" "0 " "krping-mr --keys: exit 0, nothing on stderr"
 load keys '{
 	roles: ([.runs[].role] | sort), nr: ([.runs[].keys | length] | unique),
@@ -213,7 +213,7 @@ is "${Q[states]-} ${Q[keyless]-}" '[] []' "krping-mr --keys: FREE or VALID, with
 is "${Q[old]-}" '[]' "krping-mr --keys: how old they are" || diag "$(cat "$T/keys.out")"
 owners=$(printf '%s\n' "[\"krwrite\",${PIDS[client]}]" "[\"krwrite\",${PIDS[server]}]" | sort | paste -sd,)
 is "${Q[owners]-}" "[$owners]" "krping-mr --keys: whose they are"
-krping-mr --keys -d 1 >"$T/keys" 2>/dev/null
+krping-mr --keys -t 1 >"$T/keys" 2>/dev/null
 narrow "$(<"$T/keys")" "krping-mr --keys"
 like "$(cat "$T/keys")" "0x[0-9a-f]{8} (FREE |VALID) +1 +[0-9.]+[num]?s krwrite/${PIDS[client]}" "krping-mr --keys: text"
 attach krping-mr --watch

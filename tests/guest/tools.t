@@ -11,10 +11,10 @@ whole=$(rounds 1 '') opts=(",server_inv")
 [ -z "$whole" ] || opts=("" ",server_inv")
 for t in ${whole:+"${tools[@]}" krping-trace}; do
 	ok "$t is built" command -v "$t"
-	wrong_usage setpriv --reuid=65534 --regid=65534 --clear-groups "$t" -d 1
+	wrong_usage setpriv --reuid=65534 --regid=65534 --clear-groups "$t" -t 1
 	for absent in "run 9999" "device nosuch"; do
 		case $absent in run*) opt=--run ;; *) opt=--dev ;; esac
-		"$t" -d 1 $opt "${absent#* }" >"$T/out" 2>"$T/err"
+		"$t" -t 1 $opt "${absent#* }" >"$T/out" 2>"$T/err"
 		like "$(cat "$T/err")" "there is no $absent yet.*: waiting for it" "$t $opt ${absent#* } says what it waits for"
 	done
 done
@@ -85,7 +85,7 @@ for opt in "${opts[@]}"; do
 	is "$(cat "$T/slowest.err")" '' "krping-stages --slowest$opt: nothing on stderr"
 done
 # The programs that only these load.
-krping-mr -j --keys -d 1 >"$T/keys.out" 2>"$T/keys.err"
+krping-mr -j --keys -t 1 >"$T/keys.out" 2>"$T/keys.err"
 is "$? $(jq -r .final "$T/keys.out") $(cat "$T/keys.err")" '0 true ' "krping-mr --keys: its programs load"
 [ -n "$whole" ] || done_testing
 
@@ -153,7 +153,7 @@ done
 # --- without the module ---
 rmmod rdma_krping
 for t in "${tools[@]}" krping-trace; do
-	wrong_usage "$t" -d 1
+	wrong_usage "$t" -t 1
 	like "$(cat "$T/err")" 'not loaded' "$t without the module: it is not loaded"
 done
 insmod "$KRPING_MODULE"

@@ -22,7 +22,7 @@ trace_on .
 background rec krping-record --all -e -o "$T/all.rec"
 background all krping-trace -v -j -e
 background some krping-trace -v -e -E 'krping_post_*,wc' --role client
-background tiny krping-trace -v -j -e --ring 4
+background tiny krping-trace -v -j -e --records 4
 background number krping-trace -v ladder 11 -j
 attached rec all some tiny number
 # A tool that does not read its ring loses the events that do not fit.
@@ -144,8 +144,8 @@ run_line "${PIDS[server]}"
 srv=$(field id) qp=$(field qp)
 run_line "${PIDS[client]}"
 cli=$(field id)
-background qp krping-trace -v -j -n 200 --qp "$qp"
-background late krping-trace -v -j ladder fastest -d 2 --run "$srv"
+background qp krping-trace -v -j -c 200 --qp "$qp"
+background late krping-trace -v -j ladder fastest -t 2 --run "$srv"
 background killed krping-record --all -o "$T/killed.rec"
 ended qp late
 recorded() { [ -s "$T/killed.rec" ]; }

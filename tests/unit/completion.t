@@ -53,8 +53,11 @@ offers() {
 	is "${COMPREPLY[*]}" "$2" "\"$1\"${3:+: $3}"
 }
 
-offers 'krping ' 'server client list stop help'
+offers 'krping ' 'server client list stop help top stages slow mr ladder trace record'
 offers 'krping c' 'client'
+offers 'krping top --spl' '--split'
+offers 'krping slow --dev r' 'rxe0'
+offers 'krping ladder --wid' '--wide'
 offers 'krping x' ''
 offers 'krping -j c' 'client' "an option before the command"
 offers 'krping --dry' '--dry-run'

@@ -33,7 +33,7 @@ record() {
 # says FILE: what each tool says of it: all runs in one object, and each event.
 says() {
 	local tool
-	for tool in stages mr top trace; do "krping-$tool" -j -I "$1"; done | jq -c 'select(.runs or .event) | del(.time)'
+	for tool in stages mr top trace; do krping "$tool" -j -I "$1"; done | jq -c 'select(.runs or .event) | del(.time)'
 }
 
 # same FILE WHAT [MEMBER...]: of that recording all is said that was said, but for these members.
@@ -83,6 +83,8 @@ for f in "$golden"/*.rec.xz; do
 	[ $# -eq 0 ] || says "$T/rec" | xz -9e >"$golden/$name.said.xz"
 	xz -dc "$golden/$name.said.xz" >"$T/want"
 	same "$T/rec" "$name: the tools say the same"
+	is "$(krping slow 2ms -I "$T/rec")" "$(krping-stages --slow 2ms --slowest 10 -I "$T/rec")" "$name: krping slow 2ms"
+	is "$(krping ladder 1 -I "$T/rec")" "$(krping-trace ladder 1 -I "$T/rec")" "$name: krping ladder"
 	perl -0777 -ne "$renumber" "$T/rec" >"$T/renumbered"
 	same "$T/renumbered" "$name: and of a table with other numbers"
 	is "$(traces "$T/rec" | sed -E 's,[1-9][0-9]*,1,g')" "1 1 1 1 1 1 1" "$name: it tells whose it was"

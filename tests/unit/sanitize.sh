@@ -68,14 +68,14 @@ while IFS=: read -r tool rest; do
 		is "$RC $(wc -l <"$T/err")" "1 $([[ ${words[*]} == *-j* ]] && echo 0 || echo 1)" "$tool ${words[*]}: exit 1, and a line on stderr, but with -j" || diag "$(cat "$T/out" "$T/err")"
 	done <<<"${rest//;/$'\n'}"
 done <<'END'
-krping:;nonsense;-j nonsense;-j help;list -a -j;list 10.9.0.1;list -n;list -v;client;client -a 10.9.0.1;client 10.9.0;client 10.9.0.1:99x
+krping:-n;nonsense;-j nonsense;-j help;list -a -j;list 10.9.0.1;list -n;list -v;client;client -a 10.9.0.1;client 10.9.0;client 10.9.0.1:99x
 krping:client [fd09::1;client 10.9.0.1;server;list;list -j
 krping:help;help size;help size count;help nonsense;help -j
 krping-top:--sort nosuch;-i 0;1 2 3;-b -r 5 1 1;--dev x -j 1 1
 krping-stages:--slow 0ms;--slow 5m;--slowest 0;--fail;--records 3;--records 100;--records 2097152;-I /nonexistent;-I /dev/null;-I x --slow 5ms --split;--slow 5;--slow 5ms --slowest 3;-p;--run 7 -p -H
 krping-mr:--keys;--watch;--max-runs 0;-I /dev/null;-I x --keys
-krping-record:-F 0;-E nosuch;-a -E wc;--dev x;-T
-krping-trace:nosuch;ladder nosuch;ladder 3 4;ladder -E wc;-I /dev/null -e;-E nosuch;-R 5;-R 12;-n 0;ladder 99999999999999999999;ladder -n 3;--test nosuch;--role nobody;--qp -1;-d 1
+krping-record:-F 0;-E nosuch;-a -E wc;-T
+krping-trace:nosuch;ladder nosuch;ladder 3 4;ladder -E wc;-I /dev/null -e;-E nosuch;--records 5;--records 12;-c 0;ladder 99999999999999999999;ladder -c 3;--test nosuch;--role nobody;--qp -1;-d 1;-t 0
 krping-trace:-I /nonexistent;-I /
 END
 all_sane "the sanitizers have nothing to say of these"
@@ -83,9 +83,9 @@ all_sane "the sanitizers have nothing to say of these"
 # Messages show what the user typed, but it cannot control the terminal, and the output is valid UTF-8.
 nasty=$(printf 'a\e[2J\x9b\xff\\"b')
 sane "a message" krping "$nasty"
-is "$(cat "$T/err")" 'krping: no such command: a\x1b[2J\x9b\xff\"b; there are server, client, list, stop and help' "a message with control bytes"
+is "$(cat "$T/err")" 'krping: no such command: a\x1b[2J\x9b\xff\"b; "krping" alone says what can be asked' "a message with control bytes"
 sane "a message, -j" krping -j "$nasty"
-is "$(jq -r '"\(.tool) \(.final) \(.error)"' "$T/out")" 'krping false no such command: a\x1b[2J\x9b\xff\"b; there are server, client, list, stop and help' "the same with -j"
+is "$(jq -r '"\(.tool) \(.final) \(.error)"' "$T/out")" 'krping false no such command: a\x1b[2J\x9b\xff\"b; "krping" alone says what can be asked' "the same with -j"
 sane "a command" krping -n client "addr=$nasty"
 is "$RC $(cat "$T/out")" '0 client,port=9999,addr=a\x1b[2J\x9b\xff\"b' "a command with control bytes, --dry-run"
 

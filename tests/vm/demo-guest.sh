@@ -60,11 +60,11 @@ say "Kernel $(uname -r). The device speaks RDMA over an ordinary network interfa
 	"one VM holds both ends, at $addr."
 
 title "2. Attach the observers"
-observe stages krping-stages --until-done
+observe stages krping stages --until-done
 stages=$OBSERVER
-observe mr krping-mr --until-done
+observe mr krping mr --until-done
 mr=$OBSERVER
-say "krping-stages measures where the time of each ping goes, krping-mr what it costs" \
+say "krping stages measures where the time of each ping goes, krping mr what it costs" \
 	"to give the device access to memory. They read the module's trace events through" \
 	"BPF; the kernel log is not involved."
 
@@ -76,22 +76,22 @@ echo "client,addr=$addr,port=$port,count=$pings,validate" >/proc/krping &
 client=$!
 say "Each echo blocks until its end is done, and fails if the run failed."
 
-title "4. Watch (krping-top)"
-if [ -t 1 ]; then krping-top 1 6; else krping-top -b 1 5; fi
+title "4. Watch (krping top)"
+if [ -t 1 ]; then krping top 1 6; else krping top -b 1 5; fi
 
 wait $client || die "the client failed: $(tail -n 1 /proc/krping_runs)"
 wait $server || die "the server failed: $(tail -n 2 /proc/krping_runs)"
-wait $stages || die "krping-stages failed"
-wait $mr || die "krping-mr failed"
+wait $stages || die "krping stages failed"
+wait $mr || die "krping mr failed"
 
-title "5. Where did the time go? (krping-stages)"
+title "5. Where did the time go? (krping stages)"
 say "A ping: the client offers a buffer, the server READs it and says go ahead; the" \
 	"client offers another one, the server WRITEs the data back and says go ahead." \
 	"Every moment of a run is in exactly one phase, so the table adds up: RESIDUAL 0."
 echo
 cat "$tmp/stages"
 
-title "6. What did memory registration cost? (krping-mr)"
+title "6. What did memory registration cost? (krping mr)"
 say "REG_MR makes a buffer accessible under a new key, LOCAL_INV takes the key back." \
 	"Each key that was given out must be accounted for: that is the balance."
 echo
@@ -100,14 +100,14 @@ cat "$tmp/mr"
 title "7. The result, for scripts (/proc/krping_runs)"
 grep -E '^(#|id=)' /proc/krping_runs | fold -s -w 96 | sed 's/^/   /'
 
-title "8. One ping, seen from both ends (krping-trace ladder)"
+title "8. One ping, seen from both ends (krping trace ladder)"
 say "Of a hundred more pings, the median one: what each end posted and waited for, with" \
 	"keys, and with arrows for what went over to the other end."
-observe ladder krping-trace ladder median
+observe ladder krping trace ladder median
 serve
 echo "client,addr=$addr,port=$port,count=100" >/proc/krping || die "the client failed: $(tail -n 1 /proc/krping_runs)"
 wait $server || die "the server failed: $(tail -n 2 /proc/krping_runs)"
-wait $OBSERVER || die "krping-trace failed"
+wait $OBSERVER || die "krping trace failed"
 echo
 cat "$tmp/ladder"
 
@@ -115,7 +115,7 @@ title "9. A disk whose reads and writes travel by RDMA (test=block)"
 say "A server lends 4 MiB of its memory; the client makes it a disk, and a program writes" \
 	"a sentence to sector 1000 of that. The ladder shows the request that takes it there" \
 	"(without in_capsule=0 so few bytes would be in the first message):"
-observe block krping-trace ladder 0
+observe block krping trace ladder 0
 serve ",test=block,window=4M,persistent"
 disk() {
 	(
@@ -129,7 +129,7 @@ disk ,in_capsule=0
 echo "Whoever reads this sector has been lent the memory of another host." >"$tmp/text"
 dd if="$tmp/text" of=/dev/krping0 bs=512 seek=1000 conv=sync oflag=direct 2>"$tmp/dd.err" || die "nothing was written"
 end $client
-wait $OBSERVER || die "krping-trace failed"
+wait $OBSERVER || die "krping trace failed"
 echo
 cat "$tmp/block"
 echo

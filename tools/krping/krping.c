@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * krping: a front end of /proc/krping. It writes the text that one would echo,
- * shows its progress, and prints its result. No BPF.
+ * krping client, server, list, stop and help: a front end of /proc/krping. It writes the text that
+ * one would echo, shows its progress, and prints its result. No BPF.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +28,7 @@
 #include "../lib/runs.h"
 #include "../lib/stop.h"
 #include "../lib/tool.h"
+#include "views.h"
 
 #define PROC_KRPING "/proc/krping"
 
@@ -102,6 +103,21 @@ static void parse_limit(const char *arg)
 	opt.nr_limits++;
 }
 
+#define QUESTIONS                                                                          \
+	"  krping server              wait for pings; and on another host, or this one:\n" \
+	"  krping client HOST         does RDMA work between the two, and how fast?\n"     \
+	"  krping client HOST split   is it this host, the peer's, or the network?\n"      \
+	"  krping top                 how fast are all runs, now?\n"                       \
+	"  krping stages              where does the time of pings go?\n"                  \
+	"  krping slow 2ms            why did pings take 2 ms or more?\n"                  \
+	"  krping mr                  what do registrations cost, is a key leaked?\n"      \
+	"  krping ladder              what happened in one ping, at both ends?\n"          \
+	"  krping trace               which requests and completions were there?\n"        \
+	"  krping record              what was it like? The others read its file, -I\n"    \
+	"  krping list -a             what failed, and why?\n"                             \
+	"  krping stop ID             end that run\n"                                      \
+	"  krping help [WORD]         what does an option of a run mean?\n"
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
@@ -135,15 +151,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		opt.words[opt.nr_words++] = arg;
 		break;
 	case ARGP_KEY_END:
-		if (!opt.command)
+		if (!opt.command && state->argc > 1)
 			krp_die("say what: server, client, list, stop or help (see --help)");
+		if (!opt.command) {
+			fputs("What can be asked of RDMA pings, each with --help:\n\n" QUESTIONS,
+			      stdout);
+			exit(KRP_EXIT_OK);
+		}
 		if (opt.classic && (krp_tool.opts.json || opt.interval_ms))
 			krp_die("--classic: not with -j or -i");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
-	(void)state;
 	return 0;
 }
 
@@ -170,6 +190,8 @@ static const struct argp argp = {
 	       "between commas.\n\n"
 	       "  krping server 10.9.0.1\n"
 	       "  krping client 10.9.0.1 count=100 size=4096 validate\n\n"
+	       "What can be asked; the options of top, stages, slow, mr, ladder, trace and record "
+	       "come behind these words, as in \"krping top --help\":\n\n" QUESTIONS "\n"
 	       "Exit status: 0 if the run did what was asked; one without end does, until Ctrl-C; "
 	       "1 for a wrong usage or environment; 2 if the run failed, or broke a --fail.",
 };
@@ -1162,7 +1184,7 @@ static int help(void)
 	return KRP_EXIT_OK;
 }
 
-int main(int argc, char **argv)
+int krp_runs_main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
@@ -1183,5 +1205,8 @@ int main(int argc, char **argv)
 		if (!strcmp(commands[i].name, opt.command))
 			return commands[i].main();
 	}
-	krp_die("no such command: %s; there are server, client, list, stop and help", opt.command);
+	if (krp_is_view(opt.command))
+		krp_die("options of %s come behind that word: try \"krping %s --help\"",
+			opt.command, opt.command);
+	krp_die("no such command: %s; \"krping\" alone says what can be asked", opt.command);
 }

@@ -129,9 +129,7 @@ static const char *hint(int err)
 	FILE *f;
 
 	if (err == -ENOMEM || err == -E2BIG)
-		return krp_tool.hidden & KRP_HIDE_SHARED ?
-			       " (try a smaller --ring)" :
-			       " (try a smaller --records, or --max-runs)";
+		return krp_tool.has & KRP_HAS_RECORDS ? " (try a smaller --records)" : "";
 	if (err == -EMFILE || err == -ENFILE)
 		return " (try a larger \"ulimit -n\")";
 	if (err != -EPERM) {

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -28,7 +29,6 @@
 enum {
 	OPT_RUN = 256,
 	OPT_QP,
-	OPT_DEV,
 	OPT_TEST,
 	OPT_ROLE,
 	OPT_NAME,
@@ -36,32 +36,33 @@ enum {
 	OPT_RECORDS,
 	OPT_TOTAL,
 	OPT_BY,
+	OPT_SPLIT,
 };
-
-/* Options of the tools with slots and rings. */
-#define ROOM_GROUP 5
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "When:", 1 },
 	{ "interval", 'i', "SECONDS", 0, "print each SECONDS (0.1 at least)", 1 },
 	{ "total", OPT_TOTAL, NULL, 0, "at each interval what was since the start", 1 },
-	{ "duration", 'd', "TIME", 0, "stop after TIME: seconds, or with s, m, h", 1 },
+	{ "duration", 't', "TIME", 0, "stop after TIME: seconds, or with s, m, h", 1 },
 	{ "until-done", 'e', NULL, 0, "stop when all runs have ended", 1 },
 	{ NULL, 0, NULL, 0, "Output:", 2 },
 	{ "json", 'j', NULL, 0, "JSON: one object a line and interval", 2 },
 	{ "timestamp", 'T', NULL, 0, "the time on each line", 2 },
 	{ "verbose", 'v', NULL, 0, "tell what is done, and libbpf's messages", 2 },
+	{ "histograms", 'H', NULL, 0, "print histograms too", 2 },
 	{ "by", OPT_BY, "KEY", 0, "sum runs by dev, peer, role, test or size", 2 },
+	{ "split", OPT_SPLIT, NULL, 0, "ask whose time pings are: host or network", 2 },
 	{ NULL, 0, NULL, 0, "Which runs:", 3 },
+	{ "input", 'I', "FILE", 0, "of a recording: krping record's, or trace-cmd's", 3 },
 	{ "run", OPT_RUN, "ID", 0, "this run; stops when it ends", 3 },
-	{ "dev", OPT_DEV, "NAME", 0, "on this RDMA device", 3 },
+	{ "dev", 'd', "NAME", 0, "on this RDMA device", 3 },
 	{ "test", OPT_TEST, "NAME", 0, "of this test", 3 },
 	{ "role", OPT_ROLE, "ROLE", 0, "server or client", 3 },
 	{ "name", OPT_NAME, "LABEL", 0, "with this label, as name= gave it", 3 },
 	{ "qp", OPT_QP, "NUMBER", 0, "on this queue pair", 3 },
-	{ NULL, 0, NULL, 0, "Room:", ROOM_GROUP },
-	{ "max-runs", OPT_MAX_RUNS, "N", 0, "for N runs at once (512)", ROOM_GROUP },
-	{ "records", OPT_RECORDS, "KIB", 0, "for events that are not read yet (8192)", ROOM_GROUP },
+	{ NULL, 0, NULL, 0, "Room:", 5 },
+	{ "max-runs", OPT_MAX_RUNS, "N", 0, "for N runs at once (512)", 5 },
+	{ "records", OPT_RECORDS, "KIB", 0, "for events that are not read yet (8192)", 5 },
 	{ NULL, 0, NULL, 0, "Help:", -1 },
 	{ 0 }
 };
@@ -116,7 +117,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_TOTAL:
 		o->total = true;
 		break;
-	case 'd':
+	case 't':
 		o->duration = seconds("--duration", arg, true);
 		break;
 	case 'e':
@@ -128,6 +129,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'T':
 		o->stamp = true;
 		break;
+	case 'H':
+		o->histograms = true;
+		break;
+	case OPT_SPLIT:
+		o->split = true;
+		break;
+	case 'I':
+		o->input = arg;
+		break;
 	case 'v':
 		o->verbose = true;
 		break;
@@ -137,7 +147,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_QP:
 		o->qp = krp_arg_number("--qp", arg, 1, UINT32_MAX);
 		break;
-	case OPT_DEV:
+	case 'd':
+		/* -d was --duration once. */
+		if (*arg >= '0' && *arg <= '9')
+			krp_die("-d: a device, not %s; a duration is -t %s", arg, arg);
 		/* Escaped, like the names that it is compared with. */
 		o->dev = krp_escape_dup(arg);
 		if (!o->dev)
@@ -171,7 +184,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			krp_die("--records: not a power of two: %s", arg);
 		break;
 	case ARGP_KEY_ARG:
-		if (krp_tool.args_doc)
+		if (!(krp_tool.has & KRP_HAS_INTERVAL))
 			return ARGP_ERR_UNKNOWN;
 		if (state->arg_num == 0)
 			o->interval = seconds("interval", arg, false);
@@ -193,25 +206,35 @@ static void version(FILE *f, struct argp_state *state)
 		libbpf_major_version(), libbpf_minor_version(), KRPING_EVENTS_ABI);
 }
 
-static error_t parse_histograms(int key, char *arg, struct argp_state *state)
+/* Which KRP_HAS_* an option needs; 0: each tool has it. */
+static unsigned int option_needs(int key)
 {
-	(void)arg;
-	(void)state;
-	if (key != 'H')
-		return ARGP_ERR_UNKNOWN;
-	krp_tool.opts.histograms = true;
-	return 0;
+	switch (key) {
+	case 'i':
+	case OPT_TOTAL:
+		return KRP_HAS_INTERVAL;
+	case OPT_MAX_RUNS:
+		return KRP_HAS_MAX_RUNS;
+	case OPT_RECORDS:
+		return KRP_HAS_RECORDS;
+	case OPT_BY:
+		return KRP_HAS_BY;
+	case 'H':
+		return KRP_HAS_HISTOGRAMS;
+	case OPT_SPLIT:
+		return KRP_HAS_SPLIT;
+	case 'I':
+		return KRP_HAS_INPUT;
+	case 'd':
+	case OPT_TEST:
+	case OPT_ROLE:
+	case OPT_NAME:
+	case OPT_QP:
+		return KRP_HAS_FILTERS;
+	default:
+		return 0;
+	}
 }
-
-static const struct argp_option histogram_options[] = {
-	{ "histograms", 'H', NULL, 0, "print histograms too", 2 },
-	{ 0 },
-};
-
-const struct argp krp_histogram_argp = {
-	.options = histogram_options,
-	.parser = parse_histograms,
-};
 
 void krp_tool_init(int argc, char **argv, const char *name, const char *doc, const struct argp *own)
 {
@@ -229,18 +252,24 @@ void krp_tool_init(int argc, char **argv, const char *name, const char *doc, con
 	unsigned int i, n = 0;
 
 	for (i = 0; i < sizeof(options) / sizeof(*options); i++) {
-		if (!(((options[i].key == 'i' || options[i].key == OPT_TOTAL) &&
-		       (krp_tool.hidden & KRP_HIDE_INTERVAL)) ||
-		      (options[i].group == ROOM_GROUP && (krp_tool.hidden & KRP_HIDE_SHARED)) ||
-		      (options[i].key == OPT_BY && (krp_tool.hidden & KRP_HIDE_BY))))
+		if (!(option_needs(options[i].key) & ~krp_tool.has))
 			shown[n++] = options[i];
 	}
 	krp_open_closed_streams();
 	krp_tool.name = name;
+	/* As the link is called, whoever asked: for ps(1), and for krping slow, which tells who had the CPUs. */
+	prctl(PR_SET_NAME, name);
 	argp_program_version_hook = version;
 	argp_err_exit_status = KRP_EXIT_ENV;
 	krp_check_stdout(krp_write_failed);
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	if (krp_tool.opts.input) {
+		if (krp_tool.opts.split)
+			krp_die("--split is not for --input");
+	} else if (krp_tool.has & KRP_HAS_INPUT) {
+		krp_preflight();
+		krp_check_filter();
+	}
 }
 
 static bool may_use_bpf(void)

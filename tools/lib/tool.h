@@ -33,8 +33,9 @@ struct krp_opts {
 	unsigned long count; /* intervals; 0: no end */
 	double duration;     /* seconds; 0: no end */
 	bool total;	     /* at each interval, show all since the start */
-	bool json, stamp, verbose, until_done, histograms;
-	enum krp_by by; /* runs are summed up by this */
+	bool json, stamp, verbose, until_done, histograms, split;
+	const char *input; /* a recording, which is shown instead of what goes on; NULL: none */
+	enum krp_by by;	   /* runs are summed up by this */
 	/* 0: not given. */
 	uint32_t max_runs;
 	uint32_t records; /* KiB of the ring */
@@ -43,10 +44,17 @@ struct krp_opts {
 	const char *dev, *test, *role, *name;
 };
 
-/* Common options that make no sense for a tool, which then does not know them. */
-#define KRP_HIDE_INTERVAL 0x1
-#define KRP_HIDE_SHARED	  0x2 /* those of slots and rings */
-#define KRP_HIDE_BY	  0x4
+/* Options that not all tools have. */
+#define KRP_HAS_INTERVAL   0x01
+#define KRP_HAS_MAX_RUNS   0x02
+#define KRP_HAS_RECORDS	   0x04
+#define KRP_HAS_BY	   0x08
+#define KRP_HAS_HISTOGRAMS 0x10
+#define KRP_HAS_SPLIT	   0x20
+#define KRP_HAS_INPUT	   0x40
+#define KRP_HAS_FILTERS	   0x80
+#define KRP_HAS_VIEW \
+	(KRP_HAS_INTERVAL | KRP_HAS_MAX_RUNS | KRP_HAS_RECORDS | KRP_HAS_INPUT | KRP_HAS_FILTERS)
 
 /* Room for so many runs, unless --max-runs says something else. */
 #define KRP_MAX_RUNS 512
@@ -54,7 +62,7 @@ struct krp_opts {
 struct krp_tool {
 	const char *name;
 	/* Set before krp_tool_init(). With args_doc arguments are left to the tool's own parser. */
-	unsigned int hidden;
+	unsigned int has; /* KRP_HAS_* */
 	const char *args_doc;
 	struct krp_opts opts;
 	enum krp_exit status; /* what is known of it before the output is written that tells why */
@@ -71,13 +79,11 @@ extern struct krp_tool krp_tool;
 
 /*
  * Parses the command line. own holds the options of the tool itself, may be
- * NULL, and is a child of the common ones.
+ * NULL, and is a child of the common ones. Where the tool has --input and no
+ * recording is given, this ends with krp_preflight() and krp_check_filter().
  */
 void krp_tool_init(int argc, char **argv, const char *name, const char *doc,
 		   const struct argp *own);
-
-/* Can be own for a tool with histograms: -H sets opts.histograms. */
-extern const struct argp krp_histogram_argp;
 
 /* For the parsers of options. Exits if arg is not such a number. */
 unsigned long krp_arg_number(const char *what, const char *arg, unsigned long min,

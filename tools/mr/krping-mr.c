@@ -9,6 +9,7 @@
 #include "../lib/display.h"
 #include "../lib/tool.h"
 #include "collect.h"
+#include "../krping/views.h"
 
 /*
  * The ledger of a run: the counts of all the time, or of an interval. In both
@@ -36,7 +37,6 @@ static struct costs costs, costs_before;
 /* By slot, the ledgers of runs when the last line was printed. */
 static struct balance *marks;
 static bool broken;
-static const char *input; /* a recording */
 static bool keys, watch;
 static struct krp_display display;
 /* The first run whose ledger was wrong. */
@@ -599,11 +599,9 @@ enum {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
+	(void)arg;
 	(void)state;
 	switch (key) {
-	case 'I':
-		input = arg;
-		break;
 	case OPT_KEYS:
 		keys = true;
 		break;
@@ -611,7 +609,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		watch = true;
 		break;
 	case ARGP_KEY_END:
-		if (input && (keys || watch))
+		if (krp_tool.opts.input && (keys || watch))
 			krp_die("--keys and --watch are not for --input");
 		break;
 	default:
@@ -621,46 +619,36 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{ "input", 'I', "FILE", 0, "what krping-record or trace-cmd has written", 3 },
 	{ "keys", OPT_KEYS, NULL, 0, "each memory region: key, state, age", 2 },
 	{ "watch", OPT_WATCH, NULL, 0, "stop, with exit status 2, when a balance breaks", 1 },
 	{ 0 }
 };
 
-int main(int argc, char **argv)
+int krp_mr_main(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &krp_histogram_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp own = {
-		.options = options,
-		.parser = parse,
-		.children = children,
-	};
+	static const struct argp own = { .options = options, .parser = parse };
 	static const char doc[] =
 		"What krping's fast registrations cost, by the number of pages, and for each run "
 		"the balance of registrations against invalidations."
 		"\v"
 		"Prints at each INTERVAL, if there is one, what was in it, and a summary of all "
 		"the time at the end: after COUNT intervals, or at Ctrl-C.\n\n"
-		"  krping-mr                watch until Ctrl-C, then print\n"
-		"  krping-mr -e -j          until all runs have ended; JSON\n"
-		"  krping-mr --keys 1 1     the keys of running runs, after a second\n"
-		"  krping-mr --watch        until a key is not accounted for\n\n"
+		"  krping mr                watch until Ctrl-C, then print\n"
+		"  krping mr -e -j          until all runs have ended; JSON\n"
+		"  krping mr --keys 1 1     the keys of running runs, after a second\n"
+		"  krping mr --watch        until a key is not accounted for\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if a run does not "
 		"balance, or a key was registered or invalidated that should not be.";
 	char text[160];
 	bool damaged;
 
-	krp_tool.hidden = KRP_HIDE_BY;
+	krp_tool.has = KRP_HAS_VIEW | KRP_HAS_HISTOGRAMS;
 	krp_tool_init(argc, argv, "krping-mr", doc, &own);
-	if (!input) {
-		krp_preflight();
-		krp_check_filter();
-	}
 	krp_start();
 	krp_probe_init();
-	display.seen = collect_open(has_mr_ids(), input, &runs);
+	display.seen = collect_open(has_mr_ids(), krp_tool.opts.input, &runs);
 	marks = krp_new(display.seen->slots, sizeof(*marks));
-	if (!input)
+	if (!krp_tool.opts.input)
 		krp_note("Tracing krping's memory registrations... Ctrl-C to end.");
 
 	display = (struct krp_display){

@@ -25,6 +25,7 @@
 #include "../lib/source.h"
 #include "../lib/tool.h"
 #include "anonymize.h"
+#include "../krping/views.h"
 
 #define RING_KIB    8192
 #define FLUSH_BYTES (256U << 10)
@@ -440,9 +441,6 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		command = state->argv + state->next;
 		break;
 	case ARGP_KEY_END:
-		if (krp_tool.opts.dev || krp_tool.opts.test || krp_tool.opts.role ||
-		    krp_tool.opts.name || krp_tool.opts.qp)
-			krp_die("a recording has all runs, or that of --run");
 		if (krp_tool.opts.stamp)
 			krp_die("--timestamp: a recording has all times");
 		if (when.p && !flight)
@@ -497,19 +495,19 @@ static void record(void)
 	}
 }
 
-int main(int argc, char **argv)
+int krp_record_main(int argc, char **argv)
 {
 	static const char doc[] =
-		"Records the events of krping's runs to a file, which krping-stages, krping-mr and krping-trace read by --input."
+		"Records the events of krping's runs to a file, which top, stages, slow, mr, trace and ladder read by --input."
 		"\v"
 		"Ends at Ctrl-C, or with COMMAND. The events are those of iterations, requests and errors; "
 		"--all adds each post and completion, which a ladder needs."
 		"\n\n"
-		"  krping-record -o slow.rec          all runs until Ctrl-C\n"
-		"  krping-record --all -- krping client 10.9.0.1 count=1000\n"
-		"  krping-record --flight 30          a file when a run fails, or by SIGUSR1\n"
-		"  krping-record --flight 30 --when 'p99>5ms'\n"
-		"  krping-stages -I krping.rec        what was recorded\n\n"
+		"  krping record -o slow.rec          all runs until Ctrl-C\n"
+		"  krping record --all -- krping client 10.9.0.1 count=1000\n"
+		"  krping record --flight 30          a file when a run fails, or by SIGUSR1\n"
+		"  krping record --flight 30 --when 'p99>5ms'\n"
+		"  krping stages -I krping.rec        what was recorded\n\n"
 		"Exit status: that of COMMAND; else 0, or 1 for a wrong usage or environment.";
 	static const struct argp_option own_options[] = {
 		{ "output", 'o', "FILE", 0, "the recording (krping.rec)", 1 },
@@ -525,7 +523,6 @@ int main(int argc, char **argv)
 	};
 	static const struct argp own = { .options = own_options, .parser = parse_own };
 
-	krp_tool.hidden = KRP_HIDE_INTERVAL | KRP_HIDE_SHARED | KRP_HIDE_BY;
 	krp_tool.args_doc = "[-- COMMAND...]";
 	krp_tool.opts.interval = 1;
 	krp_tool_init(argc, argv, "krping-record", doc, &own);

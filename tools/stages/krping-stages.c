@@ -13,12 +13,11 @@
 #include "../lib/probe.h"
 #include "../lib/split.h"
 #include "stages.h"
+#include "../krping/views.h"
 
 static struct krp_runs runs;
 static bool broken;
 static bool with_peer;
-static const char *input; /* a recording */
-static bool split;
 static struct slow_opts slow;
 
 static const char *phase_name(unsigned int phase)
@@ -127,7 +126,7 @@ static void run_ended(const void *total)
 
 static void read_slow(void)
 {
-	if (slow_wanted(&slow) && !input)
+	if (slow_wanted(&slow) && !krp_tool.opts.input)
 		slow_poll();
 }
 
@@ -913,7 +912,7 @@ static void tell_peers(void)
 {
 	const struct krp_run_info *r, *p;
 
-	if (!input && krp_runs_read(&runs))
+	if (!krp_tool.opts.input && krp_runs_read(&runs))
 		return;
 	for (r = runs.v; r < runs.v + runs.nr; r++) {
 		p = r->peer_run ? krp_runs_find(&runs, r->peer_run) : NULL;
@@ -927,16 +926,12 @@ enum {
 	OPT_SLOW = 512,
 	OPT_SLOWEST,
 	OPT_FAIL,
-	OPT_SPLIT,
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	(void)state;
 	switch (key) {
-	case 'I':
-		input = arg;
-		break;
 	case 'p':
 		with_peer = true;
 		break;
@@ -947,9 +942,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_SLOWEST:
 		slow.slowest = krp_arg_number("--slowest", arg, 1, SLOW_KEEP);
 		break;
-	case OPT_SPLIT:
-		split = true;
-		break;
 	case OPT_FAIL:
 		slow.fail = true;
 		break;
@@ -958,8 +950,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			krp_die("--peer needs --run: without it peers are always shown");
 		if (slow.fail && !slow.ns)
 			krp_die("--fail needs --slow TIME");
-		if (input && split)
-			krp_die("--split is not for --input");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -968,8 +958,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{ "split", OPT_SPLIT, NULL, 0, "ask whose time pings are: host or network", 2 },
-	{ "input", 'I', "FILE", 0, "what krping-record or trace-cmd has written", 3 },
 	{ "peer", 'p', NULL, 0, "with --run: its peer on this host, too", 3 },
 	{ NULL, 0, NULL, 0, "Slow iterations, and why they were:", 4 },
 	{ "slow", OPT_SLOW, "TIME", 0, "those of TIME or more (ns, us, ms, s): the ten slowest",
@@ -979,48 +967,39 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-int main(int argc, char **argv)
+int krp_stages_main(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &krp_histogram_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp own = {
-		.options = options,
-		.parser = parse,
-		.children = children,
-	};
+	static const struct argp own = { .options = options, .parser = parse };
 	static const char doc[] =
 		"Where the time of krping's runs goes: the phases of each run, which add up "
 		"to its duration, and the stages of those that wait."
 		"\v"
 		"Prints at each INTERVAL, if there is one, what was in it, and a summary of all "
 		"the time at the end: after COUNT intervals, or at Ctrl-C.\n\n"
-		"  krping-stages                watch until Ctrl-C, then print\n"
-		"  krping-stages -e -j          until all runs have ended; JSON\n"
-		"  krping-stages --run 7 5      run 7, each 5 seconds, until it ends\n"
-		"  krping-stages --slow 2ms     why iterations took 2 ms or more\n\n"
+		"  krping stages                watch until Ctrl-C, then print\n"
+		"  krping stages -e -j          until all runs have ended; JSON\n"
+		"  krping stages --run 7 5      run 7, each 5 seconds, until it ends\n"
+		"  krping stages --slow 2ms     why iterations took 2 ms or more\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if the phases "
 		"of a run did not add up to its duration, or for --fail.";
 	int asked = -1;
 	bool damaged;
 
-	krp_tool.hidden = KRP_HIDE_BY;
+	krp_tool.has = KRP_HAS_VIEW | KRP_HAS_HISTOGRAMS | KRP_HAS_SPLIT;
 	krp_tool_init(argc, argv, "krping-stages", doc, &own);
-	if (!input) {
-		krp_preflight();
-		krp_check_filter();
-	}
 	krp_start();
 	krp_probe_init();
 	/* The recorder must run before the first run is seen. */
 	if (slow_wanted(&slow))
-		slow_open(&slow, input ? &runs : NULL);
-	if (split)
+		slow_open(&slow, krp_tool.opts.input ? &runs : NULL);
+	if (krp_tool.opts.split)
 		asked = krp_ask("krping_iter_split");
 	account_open(slow_wanted(&slow) ? slow.ns : UINT64_MAX,
-		     slow_wanted(&slow) ? slow_take : NULL, input, &runs);
+		     slow_wanted(&slow) ? slow_take : NULL, krp_tool.opts.input, &runs);
 	tell_peers();
-	if (slow_wanted(&slow) && !input)
+	if (slow_wanted(&slow) && !krp_tool.opts.input)
 		krp_source_slow(&runs_seen.source, slow.ns);
-	if (!input)
+	if (!krp_tool.opts.input)
 		krp_note("Tracing the phases of krping's runs... Ctrl-C to end.");
 
 	krp_display_run(&(struct krp_display){

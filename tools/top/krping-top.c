@@ -17,11 +17,11 @@
 #include "rows.h"
 #include "sums.h"
 #include "view.h"
+#include "../krping/views.h"
 
 /* The width of text that is not for a screen: less than 80. */
 #define TEXT_WIDTH 79
 
-static const char *input; /* a recording */
 static struct krp_seen seen;
 static struct krp_runs runs;
 static struct top_rows rows;
@@ -29,7 +29,7 @@ static struct top_groups groups;
 static struct krp_hwports ports;
 static struct krp_environment environment;
 static uint64_t t_begin, t_watch; /* when the tool began; when all its programs were attached */
-static bool no_clear, batch, split;
+static bool batch;
 static struct top_view view = {
 	.rows = &rows,
 	.ports = &ports,
@@ -50,7 +50,7 @@ static bool is_disk(const struct krp_seen_run *s)
 {
 	const struct krp_run_info *info;
 
-	if (!input)
+	if (!krp_tool.opts.input)
 		return true;
 	if (!s->head.late)
 		return s->head.test == KRPING_TEST_BLOCK;
@@ -96,7 +96,7 @@ static void take_head(const struct krp_seen_run *s, uint64_t now)
 	told = krp_run_info_of(&r->head);
 	if (!r->counts && told)
 		r->info = *told;
-	if (input)
+	if (krp_tool.opts.input)
 		r->info.iters = s->iter;
 	ended = s->head.state == KRP_SLOT_ENDED;
 	if (!r->counts)
@@ -160,7 +160,8 @@ static void list_run(struct krp_run_info *info, uint64_t now)
 	if (krp_tool.opts.run && krp_tool.opts.run != info->id)
 		return;
 	/* Of a recording this may be the list of its end: the run is yet to begin, or was over before the recording began. */
-	if (input && (info->start_ns > now || ((!r || !r->known) && krp_run_finished(info))))
+	if (krp_tool.opts.input &&
+	    (info->start_ns > now || ((!r || !r->known) && krp_run_finished(info))))
 		return;
 	/* Leave out a run that was over before we started. */
 	if (krp_run_finished(info) && info->start_ns + info->elapsed_ns < t_begin)
@@ -174,10 +175,10 @@ static void list_run(struct krp_run_info *info, uint64_t now)
 		r = top_rows_get(&rows, info->id);
 	if (r->shrunk)
 		return;
-	if (input)
+	if (krp_tool.opts.input)
 		recall_info(r, info);
-	top_row_info(r, info, !input ? t_watch : r->head.late ? UINT64_MAX : 0);
-	if (input)
+	top_row_info(r, info, !krp_tool.opts.input ? t_watch : r->head.late ? UINT64_MAX : 0);
+	if (krp_tool.opts.input)
 		return;
 	krp_environment_run(&environment, info);
 	if (r->head.tid && !krp_run_finished(info) && !krp_environment_has(&environment, info->id))
@@ -198,7 +199,7 @@ static void update(void)
 	size_t i;
 
 	take_slots(true, now);
-	if (!input && krp_runs_read(&runs))
+	if (!krp_tool.opts.input && krp_runs_read(&runs))
 		runs.nr = 0;
 	for (i = 0; i < runs.nr; i++) {
 		info = runs.v[i];
@@ -214,7 +215,7 @@ static void update(void)
 			r->listed = true;
 	}
 	*view.absent = '\0';
-	if (input)
+	if (krp_tool.opts.input)
 		snprintf(view.absent, sizeof(view.absent), "no run yet in the recording");
 	else if (!rows.nr)
 		krp_absent(view.absent, sizeof(view.absent));
@@ -245,7 +246,7 @@ static void next_interval(void)
 	view.now = krp_seen_now(&seen);
 	snprintf(view.lost, sizeof(view.lost), "%s", krp_lost_text(krp_seen_lost(&seen)));
 	krp_time_clock(view.clock, sizeof(view.clock), krp_seen_clock(&seen));
-	if (input) {
+	if (krp_tool.opts.input) {
 		view.position = krp_recording_position(seen.recording);
 		environment.recorded = seen.recording->about;
 	}
@@ -261,7 +262,7 @@ static void next_interval(void)
 		if (!top_row_visible(r, view.now, view.keep_ns) && r->info.id != view.opened)
 			top_row_shrink(r, rows.keep_hist);
 	}
-	if (!input)
+	if (!krp_tool.opts.input)
 		update_ports(view.now);
 }
 
@@ -455,7 +456,7 @@ static json_object *list_json(bool final)
 		groups_json(o, final);
 	json_object_object_add(o, "devices", ports_json(final));
 	krp_environment_add(&environment, o, final);
-	if (input && seen.recording->damage)
+	if (krp_tool.opts.input && seen.recording->damage)
 		krp_json_text(o, "damage", seen.recording->damage);
 	return o;
 }
@@ -689,7 +690,7 @@ static enum krp_wake wait_for_more(void)
 {
 	enum krp_wake wake;
 
-	if (input)
+	if (krp_tool.opts.input)
 		return krp_wait_fd(STDIN_FILENO, INFINITY);
 	wake = krp_wait_fd(krp_source_fd(&seen.source), INFINITY);
 	krp_source_woken(&seen.source);
@@ -795,7 +796,7 @@ static void follow_opened(void)
 {
 	const struct top_row *r = view.opened ? top_rows_find(&rows, view.opened) : NULL;
 
-	ask_for_split(split || (r && !r->t_ended));
+	ask_for_split(krp_tool.opts.split || (r && !r->t_ended));
 }
 
 /* To the end of an interval: of the one that is over, or of the next one of a recording. */
@@ -803,7 +804,7 @@ static void go_on_screen(void)
 {
 	if (view.at_end)
 		return;
-	if (input)
+	if (krp_tool.opts.input)
 		view.at_end = !advance();
 	else
 		update();
@@ -839,7 +840,7 @@ static void watch_screen(void)
 			/* fall through */
 		case KRP_WAKE_POLL:
 			between();
-			go_on = input || !all_done();
+			go_on = krp_tool.opts.input || !all_done();
 			if (!key)
 				continue;
 			break;
@@ -850,7 +851,7 @@ static void watch_screen(void)
 		if (!go_on)
 			break;
 		draw();
-		if (!input)
+		if (!krp_tool.opts.input)
 			follow_opened();
 	}
 	top_curses_stop();
@@ -858,7 +859,6 @@ static void watch_screen(void)
 
 enum {
 	OPT_KEEP = 512,
-	OPT_SPLIT,
 };
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
@@ -870,9 +870,6 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case 'b':
 		batch = true;
 		break;
-	case 'C':
-		no_clear = true;
-		break;
 	case 'r':
 		view.max_rows = krp_arg_number("--rows", arg, 1, 100000);
 		break;
@@ -882,18 +879,8 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 			krp_die("--sort: one of %s, not %s", top_sort_words(), arg);
 		view.sort = col;
 		break;
-	case 'I':
-		input = arg;
-		break;
-	case OPT_SPLIT:
-		split = true;
-		break;
 	case OPT_KEEP:
 		view.keep_ns = krp_arg_number("--keep", arg, 0, 86400) * 1000000000ULL;
-		break;
-	case ARGP_KEY_END:
-		if (input && split)
-			krp_die("--split is not for --input");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -901,11 +888,11 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static void watch(bool keys, bool screen)
+static void watch(bool keys)
 {
-	if (screen && top_curses_start()) {
+	if (keys && top_curses_start()) {
 		watch_screen();
-	} else if (input) {
+	} else if (krp_tool.opts.input) {
 		replay_text();
 	} else {
 		keys = keys && start_keys();
@@ -914,7 +901,7 @@ static void watch(bool keys, bool screen)
 	}
 }
 
-int main(int argc, char **argv)
+int krp_top_main(int argc, char **argv)
 {
 	static const char doc[] =
 		"The runs of krping, live, a line each: iterations a second, throughput and "
@@ -922,45 +909,42 @@ int main(int argc, char **argv)
 		"\v"
 		"On a terminal a full-screen view (h: its keys), else tables. Refreshed each "
 		"INTERVAL (1 second), COUNT times or until Ctrl-C; a summary is the end.\n\n"
-		"  krping-top             watch\n"
-		"  krping-top -b 5 12     twelve tables, each 5 seconds, for a log\n"
-		"  krping-top -j -e       JSON, until all runs have ended\n"
-		"  krping-top -I ping.rec a recording, as if it went on now\n\n"
+		"  krping top             watch\n"
+		"  krping top -b 5 12     twelve tables, each 5 seconds, for a log\n"
+		"  krping top -j -e       JSON, until all runs have ended\n"
+		"  krping top -I ping.rec a recording, as if it went on now\n\n"
 		"Exit status: 0, 1 for a wrong usage or environment, or 2 for a damaged recording.";
 	static const struct argp_option own_options[] = {
 		{ "batch", 'b', NULL, 0, "tables, for logs and scripts", 2 },
-		{ "no-clear", 'C', NULL, 0, "the same: no full screen", 2 },
 		{ "rows", 'r', "N", 0, "N runs at most", 2 },
 		{ "sort", 's', "KEY", 0, "by the column KEY (see the manual), as p99 or rate", 2 },
-		{ "split", OPT_SPLIT, NULL, 0, "ask whose time pings are: host or network", 2 },
-		{ "input", 'I', "FILE", 0, "show what krping-record has written", 2 },
 		{ "keep", OPT_KEEP, "SECONDS", 0, "show runs that have ended so long (10)", 2 },
 		{ 0 }
 	};
 	static const struct argp own = { .options = own_options, .parser = parse_own };
-	bool screen, keys, damaged;
+	bool keys, damaged;
 
 	krp_tool.opts.interval = 1;
+	krp_tool.has = KRP_HAS_VIEW | KRP_HAS_BY | KRP_HAS_SPLIT;
 	krp_tool_init(argc, argv, "krping-top", doc, &own);
 	rows.total = krp_tool.opts.total;
 	view.by = groups.keys.by = krp_tool.opts.by;
 	rows.keep_hist = is_grouped();
-	if (!input) {
+	if (!krp_tool.opts.input) {
 		krp_preflight();
 		krp_check_filter();
 		t_begin = krp_time_now();
 	}
 	keys = !batch && !krp_tool.opts.json && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
-	screen = keys && !no_clear;
 	krp_start();
-	seen.also = screen ? top_log_event : top_sums_event;
+	seen.also = keys ? top_log_event : top_sums_event;
 	seen.other = take_other;
-	if (!input)
-		ask_for_split(split);
+	if (!krp_tool.opts.input)
+		ask_for_split(krp_tool.opts.split);
 	/* A recording has the stages of phases, which cost a ping more, and not their sums. */
-	krp_seen_open(&seen, input ? KRP_EV_iter_stages : KRP_EV_iter_phases, input, &runs, take,
-		      NULL);
-	if (input) {
+	krp_seen_open(&seen, krp_tool.opts.input ? KRP_EV_iter_stages : KRP_EV_iter_phases,
+		      krp_tool.opts.input, &runs, take, NULL);
+	if (krp_tool.opts.input) {
 		krp_recording_last_runs(seen.recording);
 		view.replays = true;
 	} else {
@@ -969,7 +953,7 @@ int main(int argc, char **argv)
 		if (keys)
 			krp_source_also(&seen.source, STDIN_FILENO);
 	}
-	watch(keys, screen);
+	watch(keys);
 	krp_seen_end(&seen);
 	update();
 	summary();

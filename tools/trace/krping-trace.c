@@ -17,6 +17,7 @@
 #include "../lib/recording.h"
 #include "../lib/source.h"
 #include "../lib/tool.h"
+#include "../krping/views.h"
 
 /* An event that comes this much later than a younger one is out of order. */
 #define WINDOW_NS	100000000ULL
@@ -50,10 +51,7 @@ static unsigned long nr_seen, nr_ended;
 
 static const char *globs;
 static unsigned long max_events;
-static uint32_t ring_kib;
 static bool delta, wide;
-/* A recording, which is read instead of live events; and its state. */
-static const char *input;
 static struct krp_recording recording;
 static struct krp_runs recorded;
 
@@ -70,7 +68,7 @@ static uint64_t own_nonce;
 
 static struct krp_lost losses(void)
 {
-	return input ? recording.lost : krp_source_lost(&source);
+	return krp_tool.opts.input ? recording.lost : krp_source_lost(&source);
 }
 
 static size_t position(uint32_t id)
@@ -101,7 +99,7 @@ static void forget_ended(void)
 static struct known *run_of(const struct krp_event_rec *rec)
 {
 	size_t i = position(rec->head.run);
-	struct krp_runs live = { 0 }, *runs = input ? &recorded : &live;
+	struct krp_runs live = { 0 }, *runs = krp_tool.opts.input ? &recorded : &live;
 	const struct krp_run_info *info;
 	struct known *k;
 
@@ -122,7 +120,7 @@ static struct known *run_of(const struct krp_event_rec *rec)
 	memset(k, 0, sizeof(*k));
 	k->id = rec->head.run;
 	k->late = rec->head.event != KRP_EV_run_start;
-	if (k->late && !input)
+	if (k->late && !krp_tool.opts.input)
 		krp_runs_read(&live);
 	info = k->late ? krp_runs_find(runs, k->id) : NULL;
 	if (info)
@@ -277,9 +275,10 @@ static void ladder_pair(const struct krp_event_rec *rec, const struct known *k)
 		found = krp_pair_of_conn(&pair, rec, &k->info, own_nonce, wanted);
 	} else if (rec->head.event == KRP_EV_phase && k->late) {
 		/* The run began before we attached. */
-		if (!input)
+		if (!krp_tool.opts.input)
 			krp_runs_read(&live);
-		found = krp_pair_of_runs(&pair, input ? &recorded : &live, rec->head.run, wanted);
+		found = krp_pair_of_runs(&pair, krp_tool.opts.input ? &recorded : &live,
+					 rec->head.run, wanted);
 		krp_runs_free(&live);
 	}
 	if (!found)
@@ -490,7 +489,7 @@ static void stream_summary(void)
 	if (nr_shown) {
 		fputc('\n', f);
 		krp_table_print(f, &t, 0);
-	} else if (input) {
+	} else if (krp_tool.opts.input) {
 		fputs("no events to show\n", f);
 	} else {
 		fputs("no events seen: start \"krping server\", and \"krping client\"\n", f);
@@ -634,7 +633,7 @@ static void read_input(void)
 	const struct krp_event_head *h;
 	size_t size;
 
-	krp_recording_input(&recording, input, &recorded);
+	krp_recording_input(&recording, krp_tool.opts.input, &recorded);
 	while (!has_enough() && (h = krp_recording_next(&recording, &size))) {
 		own_nonce = recorded.nonce;
 		krp_mono_offset(recording.clock.real - recording.clock.mono);
@@ -670,22 +669,14 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case 'E':
 		globs = krp_source_globs(arg);
 		break;
-	case 'n':
-		max_events = krp_arg_number("--number", arg, 1, UINT32_MAX);
+	case 'c':
+		max_events = krp_arg_number("--count", arg, 1, UINT32_MAX);
 		break;
 	case 'D':
 		delta = true;
 		break;
 	case 'w':
 		wide = true;
-		break;
-	case 'I':
-		input = arg;
-		break;
-	case 'R':
-		ring_kib = krp_arg_number("--ring", arg, 4, 1024 * 1024);
-		if (ring_kib & (ring_kib - 1))
-			krp_die("--ring: a power of two, not %s", arg);
 		break;
 	case ARGP_KEY_ARG:
 		if (state->arg_num == 0 && !strcmp(arg, "ladder")) {
@@ -710,9 +701,10 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (ladder_mode && (globs || max_events || delta || wide))
-			krp_die("--event, --number, --delta and --wide are not for the ladder");
-		if (input && (krp_tool.opts.duration || krp_tool.opts.until_done || ring_kib))
-			krp_die("--duration, --until-done and --ring are not for --input");
+			krp_die("--event, --count, --delta and --wide are not for the ladder");
+		if (krp_tool.opts.input &&
+		    (krp_tool.opts.duration || krp_tool.opts.until_done || krp_tool.opts.records))
+			krp_die("--duration, --until-done and --records are not for --input");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -723,21 +715,19 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 /* Live events, until it is time to stop. */
 static void watch(void)
 {
+	uint32_t ring_kib = krp_tool.opts.records ?: RING_KIB;
 	struct krp_runs runs = { 0 };
 	uint64_t t_lost = 0;
 	enum krp_wake wake;
 	bool done;
 
-	krp_preflight();
-	krp_check_filter();
 	if (!krp_runs_read(&runs))
 		own_nonce = runs.nonce;
 	krp_runs_free(&runs);
 	krp_start();
 	/* A ladder needs both ends, whichever was asked for. */
-	krp_source_open(&source, is_attached, ladder_mode ? 0 : krp_tool.opts.run,
-			(ring_kib ?: RING_KIB) * 1024, (ring_kib ?: RING_KIB) * 128, on_event,
-			NULL);
+	krp_source_open(&source, is_attached, ladder_mode ? 0 : krp_tool.opts.run, ring_kib * 1024,
+			ring_kib * 128, on_event, NULL);
 	krp_note("Tracing krping's events... %s",
 		 ladder_mode ? "the ladder is drawn when the runs end, or at Ctrl-C." :
 			       "Ctrl-C to end.");
@@ -763,7 +753,7 @@ static void watch(void)
 	show_until(UINT64_MAX);
 }
 
-int main(int argc, char **argv)
+int krp_trace_main(int argc, char **argv)
 {
 	static const char doc[] =
 		"The events of krping's runs as they come, in the order of their times, as text "
@@ -773,26 +763,24 @@ int main(int argc, char **argv)
 		"first pair of runs that is seen, or of --run and its peer, and is drawn when they end, "
 		"or at Ctrl-C: of the median iteration, the slowest, the fastest, or number N (from 0)."
 		"\n\n"
-		"  krping-trace                      all events until Ctrl-C\n"
-		"  krping-trace -E 'post_*,wc*' -D   posts and completions, time between them\n"
-		"  krping-trace -j -e | jq .event    JSON, until all runs have ended\n"
-		"  krping-trace ladder slowest       both ends of the slowest iteration\n"
-		"  krping-trace -I FILE ladder 11    of what krping-record --all has recorded\n\n"
+		"  krping trace                      all events until Ctrl-C\n"
+		"  krping trace -E 'post_*,wc*' -D   posts and completions, time between them\n"
+		"  krping trace -j -e | jq .event    JSON, until all runs have ended\n"
+		"  krping trace ladder slowest       both ends of the slowest iteration\n"
+		"  krping trace -I FILE ladder 11    of what krping record --all has recorded\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if what --input names is "
 		"damaged or not whole.";
 	static const struct argp_option own_options[] = {
 		{ "event", 'E', "GLOB[,GLOB]", 0, "these events only", 3 },
-		{ "number", 'n', "N", 0, "stop after N events", 1 },
+		{ "count", 'c', "N", 0, "stop after N events", 1 },
 		{ "delta", 'D', NULL, 0, "the time since the line before", 2 },
 		{ "wide", 'w', NULL, 0, "one line an event, however long", 2 },
-		{ "input", 'I', "FILE", 0, "what krping-record or trace-cmd has written", 3 },
-		{ "ring", 'R', "KIB", 0, "size of the ring buffer (8192)", 3 },
 		{ 0 }
 	};
 	static const struct argp own = { .options = own_options, .parser = parse_own };
 	enum krp_exit status = KRP_EXIT_OK;
 
-	krp_tool.hidden = KRP_HIDE_INTERVAL | KRP_HIDE_SHARED | KRP_HIDE_BY;
+	krp_tool.has = KRP_HAS_RECORDS | KRP_HAS_INPUT | KRP_HAS_FILTERS;
 	krp_tool.args_doc = "[ladder [median|slowest|fastest|N]]";
 	krp_tool_init(argc, argv, "krping-trace", doc, &own);
 	/* Lines are flushed a batch at a time. */
@@ -801,7 +789,7 @@ int main(int argc, char **argv)
 	if (ladder_mode)
 		handle = feed_ladder;
 	order = krp_order_new(ORDER_ROOM);
-	if (input)
+	if (krp_tool.opts.input)
 		read_input();
 	else
 		watch();
@@ -812,11 +800,11 @@ int main(int argc, char **argv)
 	if (recording.damage) {
 		/* The object of a summary has reported it. */
 		if (!krp_tool.opts.json || status != KRP_EXIT_OK)
-			krp_error("%s is damaged: %s", input, recording.damage);
+			krp_error("%s is damaged: %s", krp_tool.opts.input, recording.damage);
 		status = KRP_EXIT_BROKEN;
 	}
 	krp_ladder_free(ladder);
-	if (input)
+	if (krp_tool.opts.input)
 		krp_recording_close(&recording);
 	else
 		krp_source_close(&source);
