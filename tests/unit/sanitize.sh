@@ -125,7 +125,7 @@ is "$( (timeout 20 krping-trace -I <(endless 2>/dev/null) >/dev/full) 2>&1; echo
 	"krping-trace: cannot write: ENOSPC (No space left on device)"$'\n'1 "it ends at the first write that fails"
 
 # --- recordings ---
-modes=('' -j '-T -w' '-D -E post_*,wc* --role client' '-j --run 2' '-n 20' '-j --dev rxe0' 'ladder' 'ladder slowest -j'
+modes=('' -j '-T -w' '-D -E post_*,wc* --role client' '-j --run 2' '-c 20' '-j --dev rxe0' 'ladder' 'ladder slowest -j'
 	'ladder 1' 'ladder fastest --role server' 'ladder 9 --run 1')
 i=0
 for mode in "${modes[@]}"; do

@@ -39,24 +39,27 @@ bool krp_is_view(const char *word)
 	return find_view(word);
 }
 
-/* The arguments of a view, of which argv[0] is the word that asked for it. */
+/* Calls a view, with arguments of which argv[0] is the word, or link, that asked for it. */
 static int call(const struct view *view, int argc, char **argv)
 {
-	char **args = krp_new(argc + 2, sizeof(*args)), *arg;
-	int i, n = 0;
+	char **args = krp_new(argc + 2, sizeof(*args)), name[32], *time = NULL;
+	int i = 1, n = 0, status;
 
-	if (asprintf(&args[n++], "krping %s", view->word) < 0)
-		abort();
+	snprintf(name, sizeof(name), "krping %s", view->word);
+	args[n++] = name;
 	if (view->first)
 		args[n++] = (char *)view->first;
-	for (i = 1; i < argc; i++) {
-		arg = argv[i];
-		if (i == 1 && view->time && isdigit((unsigned char)*arg) &&
-		    asprintf(&arg, "%s%s", view->time, arg) < 0)
+	if (argc > 1 && view->time && isdigit((unsigned char)*argv[1])) {
+		if (asprintf(&time, "%s%s", view->time, argv[i++]) < 0)
 			abort();
-		args[n++] = arg;
+		args[n++] = time;
 	}
-	return view->main(n, args);
+	while (i < argc)
+		args[n++] = argv[i++];
+	status = view->main(n, args);
+	free(time);
+	free(args);
+	return status;
 }
 
 int main(int argc, char **argv)
