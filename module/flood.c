@@ -297,6 +297,7 @@ static int krping_flood_errno(struct krping_run *run)
 	struct krping_conn *lost = krping_flood_lost(run);
 	struct krping_ep *ep = &run->conn.ep;
 	struct krping_wr *oldest;
+	u32 seq, left;
 	int ret;
 
 	if (!lost)
@@ -305,6 +306,14 @@ static int krping_flood_errno(struct krping_run *run)
 	oldest = krping_sq_slot(ep, READ_ONCE(ep->sq_done));
 	if (ep->sq_posted != READ_ONCE(ep->sq_done) && BIT(oldest->kind) & KRPING_OF_RDMA)
 		ep->rdma = oldest;
+	/* On iWARP a WRITE has completed before the peer refuses it: the last one was, perhaps. */
+	left = ep->iwarp && !ep->rdma ? min(ep->sq_posted, ep->sq_mask + 1) : 0;
+	for (seq = ep->sq_posted - 1; left; left--, seq--) {
+		if (krping_sq_slot(ep, seq)->kind == KRPING_WR_RDMA_WRITE) {
+			ep->rdma = krping_sq_slot(ep, seq);
+			break;
+		}
+	}
 	ret = krping_wait_errno(&lost->ep, 0);
 	/* The run is judged by its first connection. */
 	ep->peer_left = lost->ep.peer_left;
