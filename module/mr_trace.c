@@ -32,28 +32,35 @@ static __always_inline void krping_memory_cost(const struct krping_ep *ep,
 
 /*
  * A completion retires its request and all in front of it that asked for none; but when the queue
- * is flushed all complete.
+ * is flushed all complete. What the peer has answered was done then, although its acknowledgement
+ * came after the flush: at the end of the last iteration, with which this time line began.
  */
 static __always_inline void krping_memory_tell(struct krping_ep *ep, u32 end, bool flushed)
 {
-	u32 seq = ep->sq_costed, mask = ep->sq_mask, by;
+	u32 seq = ep->sq_costed, mask = ep->sq_mask, by, flags;
+	u64 t, t_line = ep->phases->line.t;
 	const struct krping_wr *sq = ep->sq;
 
 	ep->sq_costed = end;
 	/* It was turned on in this iteration. */
-	if (unlikely(!ep->phases->line.t))
+	if (unlikely(!t_line))
 		return;
 	for (by = seq; by != end; by++) {
 		const struct krping_wr *last = &sq[by & mask];
 
-		if (flushed ? !last->t_wc : !(last->send.send_flags & IB_SEND_SIGNALED))
+		t = last->t_wc;
+		flags = flushed ? KRPING_COST_F_FAILED : 0;
+		if (flushed && (s32)(ep->sq_answered - by) > 0 && last->t_posted < t_line) {
+			t = t_line;
+			flags = 0;
+		} else if (flushed ? !t : !(last->send.send_flags & IB_SEND_SIGNALED)) {
 			continue;
+		}
 		for (; seq != by + 1; seq++) {
 			const struct krping_wr *wr = &sq[seq & mask];
 
 			if (BIT(wr->kind) & KRPING_OF_MRS)
-				krping_memory_cost(ep, wr, last->t_wc,
-						   flushed ? KRPING_COST_F_FAILED : 0);
+				krping_memory_cost(ep, wr, t, flags);
 		}
 	}
 }

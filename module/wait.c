@@ -245,6 +245,7 @@ int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 	if (krping_wants(stages))
 		krping_waited(ep->phases, last ?: *wr, false, ret || last, ep->waited->t_poll);
 	ep->rq_seen++;
+	ep->sq_answered = ep->sq_posted;
 	ep->rdma = NULL;
 	return 0;
 }

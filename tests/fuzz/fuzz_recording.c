@@ -147,7 +147,7 @@ static void read_stages(const char *name)
 	struct view v = { 0 };
 	uint32_t slot;
 
-	account_open(1000, NULL, name, &runs);
+	account_open(1000, NULL, name, &runs, NULL);
 	while (krp_seen_replay(&runs_seen, 1000000000) != KRP_REPLAY_END)
 		;
 	account_join();

@@ -56,6 +56,13 @@ if [ "$PROVIDER" = rxe ]; then
 		ok "$opts: the SEND was flushed" grep -q "krping_wc_flush: run=$(field id "$CLI") .* kind=SEND " "$T/trace"
 		KRPING_TURNS=1 absorb "$here/events.pl" 23 "$mode" "$T/trace" "$T/runs"
 	done
+	# What the peer has answered was done all the same: krping-mr counts the registrations before that SEND.
+	insmod "$PLANTS/krping_unacked.ko" msn=$((2 * 23))
+	over ,count=23,server_inv krping-mr -j
+	ok "krping-mr: its acknowledgement was made useless" test "$(cat /sys/module/krping_unacked/parameters/changed)" -ge 1
+	rmmod krping_unacked
+	load krping-mr '{costs: [.costs[] | [.pages, .map.count, .post.count, .done.count]]}'
+	is "$RC ${Q[costs]-}" '0 [[1,92,92,92]]' "krping-mr: 92 registrations, all of them done"
 fi
 
 echo 0 >/sys/module/rdma_krping/parameters/allow_dma_key

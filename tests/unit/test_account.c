@@ -15,7 +15,7 @@ static uint64_t iter;
 static void begin(void)
 {
 	iter = 0;
-	account_open(UINT64_MAX, NULL, NULL, &runs);
+	account_open(UINT64_MAX, NULL, NULL, &runs, NULL);
 	start(RUN);
 }
 

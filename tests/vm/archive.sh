@@ -156,7 +156,7 @@ provider_file() {
 	for p in "$upstream/$1"-*.patch; do
 		[[ " ${KRPING_WITHOUT:-} " == *" $(basename "$p" .patch) "* || ${KRPING_WITHOUT:-} = all ]] || patches+=("$p")
 	done
-	ko=$dir/$1-$(sed -s -n '/^diff --git /,$p' /dev/null "${patches[@]}" | cksum | cut -d' ' -f1).ko
+	ko=$dir/$1-btf-$(sed -s -n '/^diff --git /,$p' /dev/null "${patches[@]}" | cksum | cut -d' ' -f1).ko
 }
 
 # provider_ko rxe|siw: the same, and makes the module if it is missing. Where a patch applies, the module is built from the kernel's source,
@@ -203,7 +203,10 @@ provider_ko() {
 				cat make.log >&2
 				fail "$name.ko was not built"
 			}
-			strip --strip-debug -o new.ko "$build/drivers/infiniband/sw/$1/$name.ko"
+			cp "$build/drivers/infiniband/sw/$1/$name.ko" new.ko
+			# Programs of krping stages --provider are attached by it.
+			"$here/module-btf.sh" new.ko "$dir/btf"
+			strip --strip-debug new.ko
 		fi
 		mv new.ko "$ko"
 	) 6>"$cache/$1.lock"

@@ -333,6 +333,8 @@ static void watch(const struct krp_display *d, uint32_t *over)
 		if (wake == KRP_WAKE_TICK)
 			print(d, false);
 	} while (wake != KRP_WAKE_STOP && !is_done(d));
+	if (d->ends)
+		d->ends();
 	krp_seen_end(d->seen);
 	read_all(d);
 	krp_seen_info(d->seen, d->runs);

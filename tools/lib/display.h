@@ -60,6 +60,8 @@ struct krp_display {
 	bool (*broken)(void);
 	/* Reads what is not in the rings, each time that the rings were read; may be NULL. */
 	void (*read)(void);
+	/* All was read, and the events are about to be switched off, which takes a while; may be NULL. */
+	void (*ends)(void);
 	/* Runs of which all was read are about to be shown, or have ended; may be NULL. */
 	void (*ready)(void);
 	/* Looks at the runs that go on, some times a second; may be NULL. */

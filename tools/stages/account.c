@@ -30,7 +30,9 @@ struct account {
 	struct view *before; /* all the time up to that line; NULL: there was none */
 	uint64_t slow;	     /* slow iterations */
 	uint32_t peer;
-	uint32_t peer_slot;	   /* + 1 */
+	uint32_t peer_slot;   /* + 1 */
+	uint32_t qp, peer_qp; /* 0: not known, or not on this host */
+	struct provider_path path;
 	uint8_t dist_of[STG_SEGS]; /* by KRPING_SEG_WHAT(); 0: not seen yet */
 	/* A distribution's "row" is the row of its last octave, in these. */
 	struct stg_hists hists;
@@ -47,7 +49,10 @@ static unsigned int nr_pairs;
 struct krp_seen runs_seen;
 static uint64_t slow_ns; /* iterations that take so long are counted, and handed over */
 static void (*on_slow)(const struct krp_rec *rec, uint64_t ns);
-static uint64_t no_place; /* values that found no distribution */
+static uint64_t no_place;	     /* values that found no distribution */
+static uint64_t (*read_marks)(void); /* of the provider, by which wire is divided; or NULL */
+static uint64_t t_marks;	     /* until when they are there */
+static struct krp_runs *listed;
 
 static void forget(uint32_t slot);
 
@@ -97,6 +102,7 @@ static struct account *account_of(uint32_t slot)
 		acc->a.dist[i].octave = NO_OCTAVE;
 	}
 	acc->join.t_tiled = s->t_first;
+	acc->path.message.stage = acc->path.request.stage = PROVIDER_PEER;
 	acc->peer = account_peer(slot);
 	return acc;
 }
@@ -209,6 +215,35 @@ static inline void take_wait(struct account *acc, uint64_t word, unsigned int di
 		acc->a.early[dist - STG_DIST_PHASE(0)]++;
 }
 
+static uint32_t qp_of(uint32_t run)
+{
+	int slot = krp_seen_find(&runs_seen, run);
+	const struct krp_run_info *info;
+
+	if (slot >= 0 && runs_seen.slot[slot].head.qp)
+		return runs_seen.slot[slot].head.qp;
+	info = run ? krp_runs_find(listed, run) : NULL;
+	return info ? info->qp : 0;
+}
+
+/* The wire of a wait, from t to t_end, after a post or for a message. */
+static void take_wire(struct account *acc, unsigned int phase, bool request, uint64_t t,
+		      uint64_t t_end)
+{
+	uint64_t ns[PROVIDER_NR_STAGES] = { 0 };
+	unsigned int w = stg_wait(&acc->a, phase), s;
+
+	if (w >= STG_WAITS)
+		return;
+	if (!acc->peer_qp)
+		acc->peer_qp = qp_of(acc->peer);
+	provider_split(&acc->path, acc->qp, acc->peer_qp, request, t, t_end, ns);
+	for (s = 0; s < PROVIDER_NR_STAGES; s++) {
+		if (ns[s])
+			record(acc, STG_DIST_PROVIDER(w, s), ns[s]);
+	}
+}
+
 /* A request, or a stage of one, which was in flight in other iterations, too. */
 static unsigned int dist_of_request(uint64_t word)
 {
@@ -225,6 +260,7 @@ static void take_whole(struct account *acc, const __u64 *words, unsigned int nr,
 	/* Where the tiles ended: iterations of a run may overlap. */
 	uint64_t at = t_begin, t_tiled = join->t_tiled, ns;
 	uint32_t head = join->head;
+	bool request = false;
 	unsigned int dist;
 
 	for (next = words; next < end; next++) {
@@ -238,8 +274,13 @@ static void take_whole(struct account *acc, const __u64 *words, unsigned int nr,
 		record(acc, dist & (STG_NR_TILES - 1), ns);
 		if (dist & STG_SUM) {
 			take_wait(acc, *next, dist - STG_SUM, at);
+			request = false;
 			continue;
 		}
+		if (KRPING_SEG_STAGE(*next) == KRPING_STAGE_POST)
+			request = true;
+		else if (KRPING_SEG_STAGE(*next) == KRPING_STAGE_WIRE && at + ns <= t_marks)
+			take_wire(acc, KRPING_SEG_PHASE(*next), request, at, at + ns);
 		at += ns;
 		krp_join_tile_at(join, &t_tiled, &head, at, dist);
 	}
@@ -285,6 +326,11 @@ static void take(struct krp_seen_run *s, const struct krp_rec *rec)
 
 	if (!acc->peer)
 		acc->peer = s->peer;
+	if (read_marks) {
+		if (!acc->qp)
+			acc->qp = qp_of(s->head.run);
+		t_marks = read_marks();
+	}
 	/* No event told of the time from the last tile to the beginning of this record. */
 	krp_join_tile(&acc->join, rec->t_begin, JOIN_NONE);
 	if (rec->whole) {
@@ -298,8 +344,10 @@ static void take(struct krp_seen_run *s, const struct krp_rec *rec)
 }
 
 void account_open(uint64_t slow, void (*take_slow_one)(const struct krp_rec *rec, uint64_t ns),
-		  const char *input, struct krp_runs *runs)
+		  const char *input, struct krp_runs *runs, uint64_t (*provider)(void))
 {
+	read_marks = provider;
+	listed = runs;
 	slow_ns = slow;
 	on_slow = take_slow_one;
 	krp_seen_open(&runs_seen, KRP_EV_iter_stages, input, runs, take, forget);

@@ -11,6 +11,7 @@
 
 #include "../lib/hist.h"
 #include "../../trace/krping_abi.h"
+#include "provider.h"
 
 /* clang-format off */
 /* Limits above what any test has: phases of an iteration, and phases that wait. */
@@ -26,8 +27,8 @@
  * The distributions of a run: whole iterations, then its phases in the order of
  * their first appearance, then the stages of its waiting phases in that order,
  * and one for segments that find no place: these are what its time line is made of.
- * Behind them are requests (enum krping_request_stage), and those of a disk that write. The histogram
- * of a distribution has the same number.
+ * Behind them are requests (enum krping_request_stage), and those of a disk that write; then, of each phase that waits,
+ * what the provider did in its stage wire. The histogram of a distribution has the same number.
  */
 #define STG_DIST_ITER		0
 #define STG_DIST_PHASE(i)	(1 + (i))
@@ -39,7 +40,8 @@ _Static_assert((STG_NR_TILES & (STG_NR_TILES - 1)) == 0, "a mask does not do");
 #define STG_SUM			STG_NR_TILES
 #define STG_DIST_REQUEST(s)	(STG_NR_TILES + (s))
 #define STG_NR_REQUESTS		(2 * KRPING_NR_REQUESTS)
-#define STG_NR_DISTS		STG_DIST_REQUEST(STG_NR_REQUESTS)
+#define STG_DIST_PROVIDER(w, s)	(STG_DIST_REQUEST(STG_NR_REQUESTS) + (w) * PROVIDER_NR_STAGES + (s))
+#define STG_NR_DISTS		STG_DIST_PROVIDER(STG_WAITS, 0)
 
 /*
  * A distribution without its histogram. octave and row tell where in that the last value

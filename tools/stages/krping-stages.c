@@ -17,7 +17,7 @@
 
 static struct krp_runs runs;
 static bool broken;
-static bool with_peer;
+static bool with_peer, provider;
 static struct slow_opts slow;
 
 static const char *phase_name(unsigned int phase)
@@ -128,6 +128,8 @@ static void read_slow(void)
 {
 	if (slow_wanted(&slow) && !krp_tool.opts.input)
 		slow_poll();
+	if (provider)
+		provider_read();
 }
 
 static void runs_ready(void)
@@ -245,6 +247,19 @@ static uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned
 	return whole ? whole->count - v->a.dist[STG_DIST_STAGE(wait, stage)].s.count : 0;
 }
 
+static void add_provider(struct krp_table *t, const struct view *v, unsigned int wait)
+{
+	char name[16];
+	unsigned int s, d;
+
+	for (s = 0; s < PROVIDER_NR_STAGES; s++) {
+		d = STG_DIST_PROVIDER(wait, s);
+		snprintf(name, sizeof(name), "    %s", provider_stage_name(s));
+		if (v->a.dist[d].s.count)
+			add_row(t, name, &v->a.dist[d].s, account_hist(v, d), v->window);
+	}
+}
+
 static void add_waits(struct krp_table *t, const struct view *v, unsigned int phase)
 {
 	int w = wait_of_phase(v, phase);
@@ -264,6 +279,8 @@ static void add_waits(struct krp_table *t, const struct view *v, unsigned int ph
 		if ((s == KRPING_STAGE_POST || s == KRPING_STAGE_WAKE) && !v->a.dist[d].s.count)
 			continue;
 		add_row(t, name, &v->a.dist[d].s, account_hist(v, d), v->window);
+		if (s == KRPING_STAGE_WIRE)
+			add_provider(t, v, w);
 	}
 }
 
@@ -670,6 +687,19 @@ static json_object *dist_json(const struct view *v, unsigned int d)
 	return o;
 }
 
+static json_object *provider_json(const struct view *v, unsigned int wait)
+{
+	json_object *o = json_object_new_object();
+	unsigned int s;
+
+	for (s = 0; s < PROVIDER_NR_STAGES; s++) {
+		if (v->a.dist[STG_DIST_PROVIDER(wait, s)].s.count)
+			json_object_object_add(o, provider_stage_name(s),
+					       dist_json(v, STG_DIST_PROVIDER(wait, s)));
+	}
+	return o;
+}
+
 static json_object *request_json(const struct view *v, unsigned int all)
 {
 	json_object *o = dist_json(v, STG_DIST_REQUEST(all)), *stages = json_object_new_object();
@@ -752,6 +782,9 @@ static json_object *phases_json(const struct view *v)
 				s = stage_in_order(v, k);
 				stage = dist_json(v, STG_DIST_STAGE(w, s));
 				krp_json_u64(stage, "unknown", unknown_stages(v, w, s));
+				if (s == KRPING_STAGE_WIRE && provider)
+					json_object_object_add(stage, "provider",
+							       provider_json(v, w));
 				json_object_object_add(stages, stage_name(s), stage);
 			}
 			json_object_object_add(o, "stages", stages);
@@ -824,6 +857,7 @@ static struct krp_lost lost_events(void)
 	struct krp_lost lost = krp_seen_lost(&runs_seen);
 
 	lost.failed += account_failed();
+	lost = krp_lost_add(lost, provider_lost());
 	return slow_wanted(&slow) ? krp_lost_add(lost, slow_lost_events()) : lost;
 }
 
@@ -926,6 +960,7 @@ enum {
 	OPT_SLOW = 512,
 	OPT_SLOWEST,
 	OPT_FAIL,
+	OPT_PROVIDER,
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -945,11 +980,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_FAIL:
 		slow.fail = true;
 		break;
+	case OPT_PROVIDER:
+		provider = true;
+		break;
 	case ARGP_KEY_END:
 		if (with_peer && !krp_tool.opts.run)
 			krp_die("--peer needs --run: without it peers are always shown");
 		if (slow.fail && !slow.ns)
 			krp_die("--fail needs --slow TIME");
+		if (provider && krp_tool.opts.input)
+			krp_die("--provider is not for --input");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -958,6 +998,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
+	{ "provider", OPT_PROVIDER, NULL, 0, "what soft-RoCE or soft-iWARP does in wire", 2 },
 	{ "peer", 'p', NULL, 0, "with --run: its peer on this host, too", 3 },
 	{ NULL, 0, NULL, 0, "Slow iterations, and why they were:", 4 },
 	{ "slow", OPT_SLOW, "TIME", 0, "those of TIME or more (ns, us, ms, s): the ten slowest",
@@ -982,7 +1023,7 @@ int krp_stages_main(int argc, char **argv)
 		"  krping stages --slow 2ms     why iterations took 2 ms or more\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if the phases "
 		"of a run did not add up to its duration, or for --fail.";
-	int asked = -1;
+	int asked = -1, marks = -1;
 	bool damaged;
 
 	krp_tool.has = KRP_HAS_VIEW | KRP_HAS_HISTOGRAMS | KRP_HAS_SPLIT;
@@ -994,8 +1035,13 @@ int krp_stages_main(int argc, char **argv)
 		slow_open(&slow, krp_tool.opts.input ? &runs : NULL);
 	if (krp_tool.opts.split)
 		asked = krp_ask("krping_iter_split");
+	if (provider)
+		marks = provider_open();
 	account_open(slow_wanted(&slow) ? slow.ns : UINT64_MAX,
-		     slow_wanted(&slow) ? slow_take : NULL, krp_tool.opts.input, &runs);
+		     slow_wanted(&slow) ? slow_take : NULL, krp_tool.opts.input, &runs,
+		     provider ? provider_read : NULL);
+	if (provider)
+		krp_source_also(&runs_seen.source, marks);
 	tell_peers();
 	if (slow_wanted(&slow) && !krp_tool.opts.input)
 		krp_source_slow(&runs_seen.source, slow.ns);
@@ -1018,6 +1064,7 @@ int krp_stages_main(int argc, char **argv)
 		.lost = lost_events,
 		.broken = is_broken,
 		.read = read_slow,
+		.ends = provider ? provider_end : NULL,
 		.ready = runs_ready,
 	});
 	/* With -j the last object has reported it. */
@@ -1031,6 +1078,8 @@ int krp_stages_main(int argc, char **argv)
 	if (slow_wanted(&slow))
 		slow_close();
 	account_close();
+	if (provider)
+		provider_close();
 	if (asked >= 0)
 		close(asked);
 	return broken || damaged || (slow.fail && slow_seen()) ? KRP_EXIT_BROKEN : KRP_EXIT_OK;

@@ -58,10 +58,11 @@ bool wanted(uint32_t run, uint32_t peer);
 
 /*
  * To be called after the programs were found or loaded. Iterations that take slow_ns are counted, and handed to slow, unless that is
- * NULL, with how long they took.
+ * NULL, with how long they took. provider reads the marks by which wire is
+ * divided, see provider.h; NULL: it is not.
  */
 void account_open(uint64_t slow_ns, void (*slow)(const struct krp_rec *rec, uint64_t ns),
-		  const char *input, struct krp_runs *runs);
+		  const char *input, struct krp_runs *runs, uint64_t (*provider)(void));
 void account_close(void);
 /* Tells that two runs were peers before we attached. */
 void account_pair(uint32_t run, uint32_t peer);
