@@ -58,7 +58,7 @@ END
 
 # --- attached in the middle of a run; many times; and while it is attached its provider stays ---
 pair_on
-for _ in {1..10}; do
+for ((n = $(rounds 30 3); n; n--)); do
 	over_now=$(krping stages --provider -j -t 0.3 | jq -c '[.final, .lost]')
 	[ "$over_now" = '[true,0]' ] || fail "attached beside a run: $over_now"
 done
