@@ -16,29 +16,21 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 SEC("raw_tp/sched_switch")
 int sched_switch(rec_args *ctx)
 {
-	__u64 t = bpf_ktime_get_ns();
-	struct rec_event *e;
+	struct rec_event e = { .kind = REC_TASK, .t_end = bpf_ktime_get_ns() };
 	struct rec_cpu *c;
-	__u32 cpu, seq;
+	__u32 cpu;
 
 	c = rec_this_cpu(&cpu);
 	if (!c)
 		return 0;
-	if (c->t_task) {
-		e = rec_new(c, cpu, &seq);
-		if (e) {
-			e->kind = REC_TASK;
-			/* Preempted, or in the state TASK_RUNNING. */
-			e->flags = ctx->args[0] || !(__u32)ctx->args[3] ? REC_F_READY : 0;
-			e->t = c->t_task;
-			e->t_end = t;
-			e->id = bpf_get_current_pid_tgid();
-			e->arg = 0;
-			bpf_get_current_comm(e->comm, sizeof(e->comm));
-			rec_done(e, seq);
-		}
-	}
-	c->t_task = t;
+	e.t = c->t_task;
+	/* Preempted, or in the state TASK_RUNNING. */
+	e.flags = ctx->args[0] || !(__u32)ctx->args[3] ? REC_F_READY : 0;
+	e.id = bpf_get_current_pid_tgid();
+	bpf_get_current_comm(e.comm, sizeof(e.comm));
+	if (e.t)
+		rec_put(c, cpu, &e);
+	c->t_task = e.t_end;
 	return 0;
 }
 
@@ -59,26 +51,18 @@ int softirq_entry(rec_args *ctx)
 SEC("raw_tp/softirq_exit")
 int softirq_exit(rec_args *ctx)
 {
-	__u64 t = bpf_ktime_get_ns();
-	struct rec_event *e;
+	struct rec_event e = { .kind = REC_SOFTIRQ, .t_end = bpf_ktime_get_ns() };
 	struct rec_cpu *c;
-	__u32 cpu, seq;
+	__u32 cpu;
 
 	c = rec_this_cpu(&cpu);
 	if (!c || !c->t_softirq || c->vec != (__u32)ctx->args[0])
 		return 0;
-	e = rec_new(c, cpu, &seq);
-	if (e) {
-		e->kind = REC_SOFTIRQ;
-		e->flags = 0;
-		e->t = c->t_softirq;
-		e->t_end = t;
-		e->id = c->vec;
-		/* With PREEMPT_RT other tasks may have the CPU in between. */
-		e->arg = bpf_get_current_pid_tgid();
-		e->comm[0] = 0;
-		rec_done(e, seq);
-	}
+	e.t = c->t_softirq;
+	e.id = c->vec;
+	/* With PREEMPT_RT other tasks may have the CPU in between. */
+	e.arg = bpf_get_current_pid_tgid();
+	rec_put(c, cpu, &e);
 	c->t_softirq = 0;
 	return 0;
 }
@@ -99,25 +83,16 @@ int irq_handler_entry(rec_args *ctx)
 SEC("raw_tp/irq_handler_exit")
 int irq_handler_exit(rec_args *ctx)
 {
-	__u64 t = bpf_ktime_get_ns();
-	struct rec_event *e;
+	struct rec_event e = { .kind = REC_IRQ, .t_end = bpf_ktime_get_ns() };
 	struct rec_cpu *c;
-	__u32 cpu, seq;
+	__u32 cpu;
 
 	c = rec_this_cpu(&cpu);
 	if (!c || !c->t_irq)
 		return 0;
-	e = rec_new(c, cpu, &seq);
-	if (e) {
-		e->kind = REC_IRQ;
-		e->flags = 0;
-		e->t = c->t_irq;
-		e->t_end = t;
-		e->id = ctx->args[0];
-		e->arg = 0;
-		e->comm[0] = 0;
-		rec_done(e, seq);
-	}
+	e.t = c->t_irq;
+	e.id = ctx->args[0];
+	rec_put(c, cpu, &e);
 	c->t_irq = 0;
 	return 0;
 }

@@ -37,29 +37,21 @@ static __always_inline struct rec_cpu *rec_this_cpu(__u32 *cpu)
 }
 
 /*
- * A new event of this CPU, to be filled in; rec_done() makes it known. An
- * interrupt may take the next one meanwhile, hence the atomic.
+ * Copies an event of this CPU, whose seq is 0, into the ring. An interrupt may take the next place
+ * meanwhile, hence the atomic.
  */
-static __always_inline struct rec_event *rec_new(struct rec_cpu *c, __u32 cpu, __u32 *seq)
+static __always_inline void rec_put(struct rec_cpu *c, __u32 cpu, const struct rec_event *new)
 {
-	struct rec_event *e;
-	__u32 i;
+	__u32 nr = __sync_fetch_and_add(&c->head, 1), i = cpu * rec_size + (nr & (rec_size - 1));
+	struct rec_event *e = bpf_map_lookup_elem(&rec_events, &i);
 
-	i = __sync_fetch_and_add(&c->head, 1);
-	*seq = i + 1;
-	i = cpu * rec_size + (i & (rec_size - 1));
-	e = bpf_map_lookup_elem(&rec_events, &i);
-	if (e) {
-		*(volatile __u32 *)&e->seq = 0;
-		barrier();
-	}
-	return e;
-}
-
-static __always_inline void rec_done(struct rec_event *e, __u32 seq)
-{
+	if (!e)
+		return;
+	*(volatile __u32 *)&e->seq = 0;
 	barrier();
-	*(volatile __u32 *)&e->seq = seq;
+	*e = *new;
+	barrier();
+	*(volatile __u32 *)&e->seq = nr + 1;
 }
 
 #endif /* KRPING_RECORDER_BPF_H */

@@ -27,25 +27,18 @@ struct task_struct {
 
 static __always_inline int record(struct task_struct *p, __u32 kind, __u32 to)
 {
-	__u64 t = bpf_ktime_get_ns();
-	struct rec_event *e;
+	struct rec_event e = { .kind = kind, .t = bpf_ktime_get_ns(), .arg = to };
 	struct rec_cpu *c;
-	__u32 cpu, seq;
+	__u32 cpu;
 
 	c = rec_this_cpu(&cpu);
 	if (!c)
 		return 0;
-	e = rec_new(c, cpu, &seq);
-	if (!e)
-		return 0;
-	e->kind = kind;
-	e->flags = BPF_CORE_READ(p, flags) & PF_KTHREAD ? REC_F_KTHREAD : 0;
-	e->t = t;
-	e->t_end = t;
-	e->id = BPF_CORE_READ(p, pid);
-	e->arg = to;
-	bpf_core_read(e->comm, sizeof(e->comm), &p->comm);
-	rec_done(e, seq);
+	e.flags = BPF_CORE_READ(p, flags) & PF_KTHREAD ? REC_F_KTHREAD : 0;
+	e.t_end = e.t;
+	e.id = BPF_CORE_READ(p, pid);
+	bpf_core_read(e.comm, sizeof(e.comm), &p->comm);
+	rec_put(c, cpu, &e);
 	return 0;
 }
 
