@@ -194,31 +194,38 @@ static void add_wait(struct krp_steps *s, const struct krp_iteration *it,
 	}
 }
 
-/* Adds an event that is one line with its own text. */
+/* Adds an event that is one line with its own text, if there is something to say of it. */
 static void add_line(struct krp_steps *s, const struct krp_iteration *it,
-		     const struct krp_ladder_event *e, enum krp_step_what what)
+		     const struct krp_ladder_event *e, bool two_sided)
 {
-	struct krp_step *step = add(s, it, e, what);
-	size_t size = sizeof(step->text);
-	char *text = step->text;
+	enum krp_step_what what = KRP_STEP_OTHER;
+	char text[sizeof(s->v->text)];
+	size_t size = sizeof(text);
 
 	switch (e->head.event) {
 	case KRP_EV_post_recv:
+		what = KRP_STEP_POST;
 		snprintf(text, size, "RECV posted");
 		break;
 	case KRP_EV_adv_recv:
+		/* Otherwise the advertisement is shown at the SEND. */
+		if (two_sided || !(KRP_ARG(e, adv_recv, rkey) || KRP_ARG(e, adv_recv, len)))
+			return;
 		snprintf(text, size, "offered: 0x%x %uB", (uint32_t)KRP_ARG(e, adv_recv, rkey),
 			 (uint32_t)KRP_ARG(e, adv_recv, len));
 		break;
 	case KRP_EV_mr_map:
+		what = KRP_STEP_MAP;
 		snprintf(text, size, "map %u page%s %.1f", (uint32_t)KRP_ARG(e, mr_map, pages),
 			 KRP_ARG(e, mr_map, pages) == 1 ? "" : "s",
 			 KRP_ARG(e, mr_map, cost_ns) / 1e3);
 		break;
 	case KRP_EV_mr_reminv:
+		what = KRP_STEP_INVALIDATED;
 		snprintf(text, size, "peer invalidated 0x%x", (uint32_t)KRP_ARG(e, mr_reminv, key));
 		break;
 	case KRP_EV_mr_readinv:
+		what = KRP_STEP_INVALIDATED;
 		snprintf(text, size, "READ invalidated 0x%x",
 			 (uint32_t)KRP_ARG(e, mr_readinv, key));
 		break;
@@ -248,7 +255,10 @@ static void add_line(struct krp_steps *s, const struct krp_iteration *it,
 		snprintf(text, size, "async: %s",
 			 krp_name_of(KRP_HOW_ib_event, (uint32_t)KRP_ARG(e, async_event, event)));
 		break;
+	default:
+		return;
 	}
+	strcpy(add(s, it, e, what)->text, text);
 }
 
 void krp_steps_make(struct krp_steps *s, const struct krp_pair *pair,
@@ -285,28 +295,8 @@ void krp_steps_make(struct krp_steps *s, const struct krp_pair *pair,
 		case KRP_EV_wait:
 			add_wait(s, it, e);
 			break;
-		case KRP_EV_mr_map:
-			add_line(s, it, e, KRP_STEP_MAP);
-			break;
-		case KRP_EV_mr_reminv:
-		case KRP_EV_mr_readinv:
-			add_line(s, it, e, KRP_STEP_INVALIDATED);
-			break;
-		case KRP_EV_post_recv:
-			add_line(s, it, e, KRP_STEP_POST);
-			break;
-		case KRP_EV_adv_recv:
-			/* Otherwise the advertisement is shown at the SEND. */
-			if (!two_sided && (KRP_ARG(e, adv_recv, rkey) || KRP_ARG(e, adv_recv, len)))
-				add_line(s, it, e, KRP_STEP_OTHER);
-			break;
-		case KRP_EV_block_issue:
-		case KRP_EV_validate:
-		case KRP_EV_post_send_err:
-		case KRP_EV_post_recv_err:
-		case KRP_EV_cm_event:
-		case KRP_EV_async_event:
-			add_line(s, it, e, KRP_STEP_OTHER);
+		default:
+			add_line(s, it, e, two_sided);
 			break;
 		}
 	}
@@ -540,27 +530,16 @@ static void across(struct line *line, const struct krp_step *s)
 		line->c[to - 1] = '>';
 }
 
-/* The step at which a message arrives; -1: it is not in the drawing. */
-static long arrival(const struct krp_steps *s, size_t from)
+/* The step at which a message arrives, or leaves; -1: it is not in the drawing. */
+static long step_of(const struct krp_steps *s, uint64_t message, enum krp_arrow arrow)
 {
 	size_t i;
 
-	for (i = from; i < s->nr; i++) {
-		if (s->v[i].arrow == KRP_ARROW_RECV && s->v[i].message == s->v[from].message)
+	for (i = 0; message && i < s->nr; i++) {
+		if (s->v[i].arrow == arrow && s->v[i].message == message)
 			return i;
 	}
 	return -1;
-}
-
-static bool departs(const struct krp_steps *s, size_t at)
-{
-	size_t i;
-
-	for (i = 0; i < at; i++) {
-		if (s->v[i].arrow == KRP_ARROW_SEND && s->v[i].message == s->v[at].message)
-			return true;
-	}
-	return false;
 }
 
 static void draw_arrows(struct canvas *c, const struct krp_steps *s, const size_t *first_line)
@@ -580,11 +559,11 @@ static void draw_arrows(struct canvas *c, const struct krp_steps *s, const size_
 			break;
 		case KRP_ARROW_RECV:
 			/* It was sent by an end that was not watched. */
-			if (!step->message || !departs(s, i))
+			if (step_of(s, step->message, KRP_ARROW_SEND) < 0)
 				horizontal(line, step->side, MIDDLE + 4, true, '-');
 			break;
 		case KRP_ARROW_SEND:
-			to = step->message ? arrival(s, i) : -1;
+			to = step_of(s, step->message, KRP_ARROW_RECV);
 			for (lane = 0; lane < LANES && free_at[lane] > first_line[i]; lane++)
 				;
 			if (to < 0 || lane == LANES) {

@@ -17,18 +17,16 @@
 
 const char *const krp_side_names[KRP_NR_SIDES] = { "client", "server" };
 
-struct message {
-	uint64_t id;
-	uint32_t len;
-};
-
-/* Work requests of a queue that will complete, in the order of their posting. */
+/* What will complete, or arrive, in the order in which it was posted. */
 struct queue {
-	uint32_t cid[UNDER_WAY];
+	struct entry {
+		uint32_t value; /* the cid of a work request, the length of a message */
+		uint64_t message;
+	} v[UNDER_WAY];
 	unsigned int first, nr;
 };
 
-enum { SEND_QUEUE, RECV_QUEUE, NR_QUEUES };
+enum { SEND_QUEUE, RECV_QUEUE, MESSAGES, NR_QUEUES };
 
 struct krp_ladder {
 	enum krp_pick pick;
@@ -47,11 +45,8 @@ struct krp_ladder {
 	/* The number of the next work request, and whether it is known. */
 	uint32_t next_cid[KRP_NR_SIDES];
 	bool has_cid[KRP_NR_SIDES];
-	struct queue posted[KRP_NR_SIDES][NR_QUEUES];
-
 	/* Messages by their sender. */
-	struct message under_way[KRP_NR_SIDES][UNDER_WAY];
-	unsigned int first_message[KRP_NR_SIDES], nr_messages[KRP_NR_SIDES];
+	struct queue posted[KRP_NR_SIDES][NR_QUEUES];
 	uint64_t messages;
 
 	/* The iteration that is going on. */
@@ -97,25 +92,28 @@ static void set_own(struct krp_pair *pair, enum krp_side side, bool wanted)
 		pair->own = KRP_CLIENT;
 }
 
+static void end_of_conn(struct krp_end *end, const struct krp_event_rec *conn)
+{
+	end->run = conn->head.run;
+	end->qp = KRP_ARG(conn, conn, qp);
+	end->port = KRP_ARG(conn, conn, port);
+	end->size = KRP_ARG(conn, conn, size);
+	snprintf(end->dev, sizeof(end->dev), "%s", conn->text);
+}
+
 bool krp_pair_of_conn(struct krp_pair *pair, const struct krp_event_rec *conn,
 		      const struct krp_run_info *info, uint64_t nonce, bool wanted)
 {
-	struct krp_end *end;
 	enum krp_side side;
 
 	if (conn->head.event != KRP_EV_conn || !side_of_role(info->role, &side))
 		return false;
 	memset(pair, 0, sizeof(*pair));
 	snprintf(pair->test, sizeof(pair->test), "%s", info->test);
-	end = &pair->end[side];
-	end->run = conn->head.run;
-	end->qp = KRP_ARG(conn, conn, qp);
-	end->port = KRP_ARG(conn, conn, port);
-	end->size = KRP_ARG(conn, conn, size);
-	snprintf(end->dev, sizeof(end->dev), "%s", conn->text);
+	end_of_conn(&pair->end[side], conn);
 	/* A peer can tell any number, also that of this end. */
 	if (nonce && KRP_ARG(conn, conn, peer_nonce) == nonce &&
-	    KRP_ARG(conn, conn, peer_run) != end->run)
+	    KRP_ARG(conn, conn, peer_run) != conn->head.run)
 		pair->end[other(side)].run = KRP_ARG(conn, conn, peer_run);
 	set_own(pair, side, wanted);
 	return true;
@@ -207,42 +205,50 @@ bool krp_ladder_has_ended(const struct krp_ladder *l)
 	return true;
 }
 
+/* A test with more of them than this is not checked. */
+static void push(struct queue *q, uint32_t value, uint64_t message)
+{
+	if (q->nr == UNDER_WAY)
+		q->nr = 0;
+	q->v[(q->first + q->nr++) % UNDER_WAY] = (struct entry){ value, message };
+}
+
+static void pop(struct queue *q)
+{
+	q->first = (q->first + 1) % UNDER_WAY;
+	q->nr--;
+}
+
 /*
  * Messages arrive in the order in which they were sent. If an event was not
  * seen, the order starts anew: no arrow is better than a wrong one.
  */
 static void forget_messages(struct krp_ladder *l, enum krp_side from)
 {
-	l->nr_messages[from] = 0;
+	l->posted[from][MESSAGES].nr = 0;
 }
 
 static uint64_t message_sent(struct krp_ladder *l, enum krp_side from, uint32_t len)
 {
-	struct message *m;
-
 	if (!l->two_sided)
 		return 0;
-	if (l->nr_messages[from] == UNDER_WAY)
-		forget_messages(l, from);
-	m = &l->under_way[from][(l->first_message[from] + l->nr_messages[from]++) % UNDER_WAY];
-	m->id = ++l->messages;
-	m->len = len;
-	return m->id;
+	push(&l->posted[from][MESSAGES], len, ++l->messages);
+	return l->messages;
 }
 
 static uint64_t message_received(struct krp_ladder *l, enum krp_side from, uint32_t len)
 {
-	struct message *m = &l->under_way[from][l->first_message[from]];
+	struct queue *q = &l->posted[from][MESSAGES];
+	struct entry m = q->v[q->first];
 
-	if (!l->nr_messages[from])
+	if (!q->nr)
 		return 0;
-	if (m->len != len) {
+	if (m.value != len) {
 		forget_messages(l, from);
 		return 0;
 	}
-	l->first_message[from] = (l->first_message[from] + 1) % UNDER_WAY;
-	l->nr_messages[from]--;
-	return m->id;
+	pop(q);
+	return m.message;
 }
 
 /*
@@ -259,17 +265,6 @@ static void check_cid(struct krp_ladder *l, enum krp_side side, uint32_t cid)
 	l->next_cid[side] = cid + 1;
 }
 
-static void request_posted(struct krp_ladder *l, enum krp_side side, unsigned int queue,
-			   uint32_t cid)
-{
-	struct queue *q = &l->posted[side][queue];
-
-	/* A test with more requests than this is not checked. */
-	if (q->nr == UNDER_WAY)
-		q->nr = 0;
-	q->cid[(q->first + q->nr++) % UNDER_WAY] = cid;
-}
-
 /*
  * Requests complete in order: a request that was posted before this one has
  * completed, too, but that was not seen.
@@ -280,12 +275,11 @@ static void request_done(struct krp_ladder *l, enum krp_side side, uint32_t kind
 	int32_t ahead;
 
 	while (q->nr) {
-		ahead = cid - q->cid[q->first];
+		ahead = cid - q->v[q->first].value;
 		/* The request was posted before we attached. */
 		if (ahead < 0)
 			return;
-		q->first = (q->first + 1) % UNDER_WAY;
-		q->nr--;
+		pop(q);
 		if (!ahead)
 			return;
 		l->hole = true;
@@ -312,13 +306,13 @@ static struct krp_ladder_event *log_event(struct krp_ladder *l, const struct krp
 	case KRP_EV_post_send:
 		check_cid(l, side, KRP_ARG(rec, post_send, cid));
 		if (KRP_ARG(rec, post_send, flags) & KRPING_POST_F_SIGNALED)
-			request_posted(l, side, SEND_QUEUE, KRP_ARG(rec, post_send, cid));
+			push(&l->posted[side][SEND_QUEUE], KRP_ARG(rec, post_send, cid), 0);
 		if (is_message(KRP_ARG(rec, post_send, kind)))
 			e->message = message_sent(l, side, KRP_ARG(rec, post_send, len));
 		break;
 	case KRP_EV_post_recv:
 		check_cid(l, side, KRP_ARG(rec, post_recv, cid));
-		request_posted(l, side, RECV_QUEUE, KRP_ARG(rec, post_recv, cid));
+		push(&l->posted[side][RECV_QUEUE], KRP_ARG(rec, post_recv, cid), 0);
 		break;
 	case KRP_EV_post_send_err:
 		forget_messages(l, side);
@@ -655,7 +649,6 @@ void krp_ladder_feed(struct krp_ladder *l, const struct krp_event_rec *rec)
 {
 	int side = krp_pair_side(&l->pair, rec->head.run);
 	struct krp_ladder_event *e;
-	struct krp_end *end;
 
 	if (side < 0)
 		return;
@@ -663,11 +656,7 @@ void krp_ladder_feed(struct krp_ladder *l, const struct krp_event_rec *rec)
 	switch (rec->head.event) {
 	case KRP_EV_conn:
 		/* The event of the other end tells about that end, too. */
-		end = &l->pair.end[side];
-		end->qp = KRP_ARG(rec, conn, qp);
-		end->port = KRP_ARG(rec, conn, port);
-		end->size = KRP_ARG(rec, conn, size);
-		snprintf(end->dev, sizeof(end->dev), "%s", rec->text);
+		end_of_conn(&l->pair.end[side], rec);
 		break;
 	case KRP_EV_run_end:
 		l->ended[side] = true;
