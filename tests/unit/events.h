@@ -14,12 +14,6 @@ static uint64_t dropped;
 static struct krp_run_info proc[4];
 static unsigned int nr_proc;
 
-void krp_die(const char *fmt, ...)
-{
-	fail_msg("%s", fmt);
-	abort();
-}
-
 void krp_error(const char *fmt, ...)
 {
 	fail_msg("%s", fmt);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Groups of runs: their keys, places, order, and sums. */
+#include <linux/types.h>
+
 #include "unit.h"
 #include "tools/lib/by.h"
 #include "tools/lib/out.h"
-#include "tools/lib/runinfo.h"
+#include "bpf/slot.h"
 
 static struct krp_run_info run(const char *dev, const char *dst, uint32_t size)
 {

@@ -14,13 +14,6 @@ static struct rec_event events[CPUS][64];
 static struct krp_cpu_events cpus[CPUS];
 static struct krp_cause_input in;
 
-void krp_die(const char *fmt, ...);
-void krp_die(const char *fmt, ...)
-{
-	fail_msg("%s", fmt);
-	abort();
-}
-
 static const char *name_of(uint32_t id)
 {
 	static const char *const names[] = { "swapper/0", "run", "peer", "hog", "kworker", "user" };

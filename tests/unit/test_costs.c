@@ -8,11 +8,6 @@
 /* The address sanitizer counts, and gcc has no header of it. */
 size_t __sanitizer_get_current_allocated_bytes(void);
 
-void krp_die(UNUSED const char *fmt, ...)
-{
-	abort();
-}
-
 /* So many values of each cost of this size; the least is first, and each is 1/8 more than the one before. */
 static void take(struct costs *c, unsigned int pages, unsigned int nr, uint64_t first)
 {

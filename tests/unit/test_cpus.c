@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* How many CPU numbers there are, also if the list leaves some out. */
 #include "unit.h"
-#include "tools/lib/cpus.h"
+#include "tools/lib/environment.h"
 
 TEST(lists)
 {

@@ -184,6 +184,9 @@ TEST(json)
 	KRP_ARG(&rec, post_send, flags) = KRPING_POST_F_SIGNALED | KRPING_POST_F_FENCE |
 					  KRPING_POST_F_INLINE;
 	members(json_of(&rec), "flags", "signaled|fence|inline");
+	rec = event(KRP_EV_protect, 5000, 7);
+	KRP_ARG(&rec, protect, saw) = 0x83;
+	members(json_of(&rec), "saw", "completed|error|no_verb");
 	rec = event(KRP_EV_cm_event, 5000, 7);
 	KRP_ARG(&rec, cm_event, event) = 10;
 	KRP_ARG(&rec, cm_event, status) = 0xffffffff;

@@ -46,25 +46,19 @@ static const char *deltas(struct krp_hwport *p, unsigned int s)
 	return printed();
 }
 
-static const char *values(const struct krp_hwvals *c)
+/* What moved around these times, and in which time, in seconds. */
+static const char *moved(struct krp_hwport *p, unsigned int begin, unsigned int end)
 {
-	unsigned int i;
+	uint64_t ns;
+	json_object *o = krp_hwcnt_moved(p, begin * 1000000000ULL, end * 1000000000ULL, &ns);
 
 	printer();
-	for (i = 0; i < c->nr; i++)
-		fprintf(unit_out, "%s%s %lu", i ? " " : "", c->v[i].name,
-			(unsigned long)c->v[i].value);
+	if (o)
+		fprintf(unit_out, "%s %u",
+			json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN),
+			(unsigned int)(ns / 1000000000));
+	json_object_put(o);
 	return printed();
-}
-
-static const char *copied(struct krp_hwport *p)
-{
-	struct krp_hwvals c;
-
-	assert_int_equal(krp_hwcnt_copy(&c, p), 0);
-	values(&c);
-	krp_hwvals_free(&c);
-	return unit_text;
 }
 
 TEST(deltas)
@@ -156,54 +150,45 @@ TEST(find)
 	are("0 0 20", all.v[0].used, all.v[19].used, all.nr);
 }
 
-TEST(copy)
+TEST(moved)
 {
 	struct krp_hwport *p;
-	struct krp_hwvals c;
+	char text[8];
+	unsigned int i;
 
 	/* A port that does not exist; then a port that has no counter yet. */
 	put("mlx9_0", "lifespan", "10\n");
-	assert_string_equal(copied(krp_hwcnt_port(&all, root, "mlx9_0", 2)), "");
+	assert_string_equal(moved(krp_hwcnt_port(&all, root, "mlx9_0", 2), 1, 2), "");
 	p = krp_hwcnt_port(&all, root, "mlx9_0", 1);
-	assert_string_equal(copied(p), "");
-
-	/* A port has its errors first; a copy is sorted by name, for a binary search. */
-	put("mlx9_0", "rnr_nak", "18446744073709551615\n");
-	put("mlx9_0", "a_write_request", "7\n");
-	put("mlx9_0", "text", "not a number\n");
 	krp_hwcnt_read_port(p, 1);
-	has(deltas(p, 0), "rnr_nak! ");
-	assert_int_equal(krp_hwcnt_copy(&c, p), 0);
+	assert_string_equal(moved(p, 1, 1), "");
 
-	/* A copy keeps its values, and a new copy has the values that were read last. */
-	put("mlx9_0", "a_write_request", "9\n");
+	/* Of 18 readings the first two are forgotten. */
+	put("mlx9_0", "rnr_nak", "18446744073709551615\n");
+	put("mlx9_0", "text", "not a number\n");
+	put("mlx9_0", "writes", "0\n");
 	krp_hwcnt_read_port(p, 2);
-	assert_string_equal(values(&c), "a_write_request 7 rnr_nak 18446744073709551615");
-	assert_string_equal(copied(p), "a_write_request 9 rnr_nak 18446744073709551615");
-
-	take("mlx9_0", "a_write_request");
-	take("mlx9_0", "rnr_nak");
-	krp_hwcnt_read_port(p, 3);
-	assert_string_equal(copied(p), "");
-	krp_hwvals_free(&c);
-	krp_hwvals_free(&c);
-}
-
-TEST(diff)
-{
-	struct krp_hwval old[] = { { "a", 1 }, { "b", 5 }, { "d", 9 }, { "e", 3 } };
-	struct krp_hwval new[] = { { "a", 1 }, { "b", 8 }, { "c", 2 }, { "d", 4 }, { "e", 4 } };
-	struct krp_hwvals from = { old, 4 }, now = { new, 5 }, none = { 0 }, d;
-	struct {
-		const struct krp_hwvals *from, *to;
-		const char *text;
-	} of[] = { { &from, &now, "b 3 e 1" }, { &none, &now, "" }, { &from, &none, "" } };
-
-	each(row, of) {
-		assert_int_equal(krp_hwcnt_diff(&d, row->from, row->to), 0);
-		assert_string_equal(values(&d), row->text);
-		krp_hwvals_free(&d);
+	for (i = 1; i <= 18; i++) {
+		snprintf(text, sizeof(text), "%u", 10 * i);
+		put("mlx9_0", "writes", text);
+		krp_hwcnt_read_port(p, i * 1000000000ULL);
 	}
+	assert_string_equal(moved(p, 17, 18), "{\"writes\":10} 1");
+	assert_string_equal(moved(p, 3, 3), "{} 0");
+	assert_string_equal(moved(p, 3, 18), "{\"writes\":150} 15");
+	assert_string_equal(moved(p, 2, 18), "");
+	assert_string_equal(moved(p, 17, 19), "");
+
+	/* One that went back, and one that was not there. */
+	put("mlx9_0", "rnr_nak", "7\n");
+	put("mlx9_0", "reads", "7\n");
+	krp_hwcnt_read_port(p, 20 * 1000000000ULL);
+	assert_string_equal(moved(p, 19, 20), "{} 2");
+
+	/* The device is another one. */
+	take("mlx9_0", "writes");
+	krp_hwcnt_read_port(p, 21 * 1000000000ULL);
+	assert_string_equal(moved(p, 19, 21), "");
 }
 
 TEST(names)

@@ -19,12 +19,6 @@ static struct krp_steps steps;
 /* So many iterations of the client are over, and behind so many the chosen one is settled. */
 static unsigned int iters, settles;
 
-void krp_die(const char *fmt, ...)
-{
-	fail_msg("%s", fmt);
-	abort();
-}
-
 TEARDOWN()
 {
 	krp_steps_free(&steps);

@@ -4,12 +4,6 @@
 #include "tools/lib/recording.h"
 #include "tools/lib/tool.h"
 
-void krp_die(const char *fmt, ...)
-{
-	fail_msg("%s", fmt);
-	abort();
-}
-
 static char file[1 << 16];
 static size_t size;
 

@@ -32,8 +32,7 @@ TEST(found)
 TEST(refused)
 {
 	each_text(text, "id=1 \n", "id=1 iters=1\n", "id=1 buckets=\n", "id=1 buckets=7\n",
-		  "id=1 buckets=7:\n", "id=1 buckets=7:1,\n", "id=1 buckets=7:1;8:1\n",
-		  "id=1 what buckets=7:1\n")
+		  "id=1 buckets=7:\n", "id=1 buckets=7:1,\n", "id=1 buckets=7:1;8:1\n")
 		assert_int_equal(parse(text, 1), -EPROTO);
 	/* A value of any size has a bucket. */
 	assert_int_equal(parse("id=1 buckets=18446744073709551615:1\n", 1), 0);

@@ -739,7 +739,13 @@ static void screen_open(unsigned int nr)
 	s.counters[0] =
 		(struct krp_hwcnt){ .name = "rcvd_seq_err", .fd = -1, .error = true, .now = 12 };
 	s.counters[1] = (struct krp_hwcnt){ .name = "sent_pkts", .fd = -1, .now = 4321 };
-	s.port = (struct krp_hwport){ "rxe0", 1, true, NULL, SECOND, 3 * SECOND, s.counters, 2 };
+	s.port = (struct krp_hwport){ .dev = "rxe0",
+				      .port = 1,
+				      .used = true,
+				      .t_prev = SECOND,
+				      .t_now = 3 * SECOND,
+				      .v = s.counters,
+				      .nr = 2 };
 	s.ports = (struct krp_hwports){ .v = &s.port, .nr = 1 };
 }
 

@@ -8,12 +8,6 @@
 
 #define CPUS 2
 
-void krp_die(const char *fmt, ...)
-{
-	fail_msg("%s", fmt);
-	abort();
-}
-
 /* In place of libtracecmd: the records of each CPU. */
 static struct tep_handle *tep;
 static struct tep_record records[CPUS][8];

@@ -88,6 +88,14 @@ int main(void)
 	return !unit_nr || _cmocka_run_group_tests(__BASE_FILE__, unit_tests, unit_nr, NULL, NULL);
 }
 
+/* Without memory, or for a file that cannot be read, the tools die. tools/lib/msg.c has one that exits. */
+void krp_die(const char *fmt, ...) __attribute__((weak, noreturn));
+void krp_die(const char *fmt, ...)
+{
+	fail_msg("%s", fmt);
+	abort();
+}
+
 /* Compares a text; a failure names the case, which is another text. */
 #define same_text(of, got, want)                                                        \
 	do {                                                                            \

@@ -4,55 +4,46 @@
 #include <string.h>
 
 #include "classic.h"
+#include "../lib/names.h"
 
 static const char *const tests[] = { "wlat", "rlat", "bw" };
-/* A command may name any test by a bare word. */
-#define x(n, s) s,
-static const char *const all_tests[] = { KRPING_TESTS(x) };
-#undef x
 
-static bool is_one(const char *const *names, size_t nr, const char *name, size_t len)
+static bool has_line(const char *test)
 {
 	size_t i;
 
-	for (i = 0; i < nr; i++) {
-		if (strlen(names[i]) == len && !strncmp(name, names[i], len))
+	for (i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
+		if (!strcmp(tests[i], test))
 			return true;
 	}
 	return false;
 }
 
-static bool has_line(const char *test, size_t len)
+bool krp_classic_fits(const struct krp_cmdtext *cmd)
 {
-	return is_one(tests, sizeof(tests) / sizeof(*tests), test, len);
-}
+	bool named = false, is_test;
+	const char *test;
+	char option[32];
+	unsigned int i;
 
-bool krp_classic_fits(const char *command)
-{
-	bool client = false, named = false, is_test;
-	const char *p;
-	size_t len;
-
-	for (p = command;; p += len + 1) {
-		len = strcspn(p, ",");
-		is_test = is_one(all_tests, sizeof(all_tests) / sizeof(*all_tests), p, len);
-		if (is_test ? !has_line(p, len) :
-			      !strncmp(p, "test=", 5) && !has_line(p + 5, len - 5))
+	for (i = 0; i < krp_test_names.nr; i++) {
+		test = krp_name(&krp_test_names, i);
+		snprintf(option, sizeof(option), "test=%s", test);
+		/* A command may name a test by a bare word. */
+		is_test = krp_cmdtext_has(cmd, test) || krp_cmdtext_has(cmd, option);
+		if (is_test && !has_line(test))
 			return false;
-		named |= is_test || !strncmp(p, "test=", 5);
-		client |= is_one((const char *[]){ "client" }, 1, p, len);
-		if (!p[len])
-			break;
+		named |= is_test;
 	}
 	/* A server without a test takes the client's; a client without one is rping. */
-	return named || !client;
+	return named || strcmp(cmd->role, "client");
 }
 
 bool krp_classic_line(char *buf, size_t size, const struct krp_run_info *r)
 {
 	uint64_t iters = r->iters;
 
-	if (!has_line(r->test, strlen(r->test))) {
+	if (!has_line(r->test)) {
 		snprintf(buf, size, "test=%s has no classic line; wlat, rlat and bw have one",
 			 r->test);
 		return false;

@@ -9,10 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cmdtext.h"
 #include "../lib/runs.h"
 
-/* false: the command, as it is written to /proc/krping, names a test that has no such line. */
-bool krp_classic_fits(const char *command);
+/* false: the command names a test that has no such line. */
+bool krp_classic_fits(const struct krp_cmdtext *cmd);
 /*
  * The line of a run that has ended well, without a newline, as the module prints
  * it with classic_log=1. false: it has none, and buf says why.

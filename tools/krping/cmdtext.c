@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/alloc.h"
 #include "cmdtext.h"
 #include "../lib/escape.h"
 
@@ -158,7 +159,7 @@ static char *find_option(const char *name, char *const *words, unsigned int nr)
 			if (strncmp(p, name, len) || p[len] != '=')
 				continue;
 			free(found);
-			found = strndup(p + len + 1, strcspn(p + len + 1, ","));
+			found = krp_format("%.*s", (int)strcspn(p + len + 1, ","), p + len + 1);
 		}
 	}
 	return found;
@@ -181,14 +182,11 @@ static void write_word(FILE *f, const char *word)
 static char *write_text(const char *role, const struct address *a, bool any, const char *port,
 			char *const *words, unsigned int nr)
 {
-	char *text = NULL;
 	unsigned int i;
 	size_t size;
-	FILE *f;
+	char *text;
+	FILE *f = krp_text_open(&text, &size);
 
-	f = open_memstream(&text, &size);
-	if (!f)
-		return NULL;
 	fputs(role, f);
 	if (!any)
 		fprintf(f, ",%s=%s", a->v6 ? "addr6" : "addr", a->host);
@@ -198,10 +196,7 @@ static char *write_text(const char *role, const struct address *a, bool any, con
 		if (*words[i])
 			write_word(f, words[i]);
 	}
-	if (fclose(f)) {
-		free(text);
-		return NULL;
-	}
+	krp_text_close(f);
 	return text;
 }
 
@@ -225,7 +220,6 @@ int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *wo
 	const char *port = NULL;
 	struct address a = { 0 };
 	bool given;
-	int len = 0;
 
 	memset(cmd, 0, sizeof(*cmd));
 	cmd->role = role;
@@ -256,19 +250,13 @@ int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *wo
 	else if (!own_port)
 		port = KRP_PORT_DEFAULT;
 	cmd->text = write_text(role, &a, !given, port, words, nr);
-	cmd->list = cmd->text && krp_cmdtext_has(cmd, "test=protect") &&
-		    !krp_cmdtext_has(cmd, "case=");
+	cmd->list = krp_cmdtext_has(cmd, "test=protect") && !krp_cmdtext_has(cmd, "case=");
 	cmd->host = krp_escape_dup(given ? a.host : own_host ?: "");
 	cmd->port = krp_escape_dup(port ?: own_port);
-	if (cmd->host && cmd->port)
-		len = asprintf(&cmd->target, strchr(cmd->host, ':') ? "[%s]:%s" : "%s:%s",
-			       *cmd->host ? cmd->host : "*", cmd->port);
+	cmd->target = krp_format(strchr(cmd->host, ':') ? "[%s]:%s" : "%s:%s",
+				 *cmd->host ? cmd->host : "*", cmd->port);
 	free(own_host);
 	free(own_port);
-	if (!cmd->text || !cmd->host || !cmd->port || len < 0) {
-		snprintf(err, err_size, "out of memory");
-		return -1;
-	}
 	return 0;
 }
 

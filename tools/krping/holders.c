@@ -10,6 +10,7 @@
 
 #include "holders.h"
 #include "../lib/escape.h"
+#include "../lib/procfile.h"
 
 struct disk {
 	char name[64], node[80];
@@ -32,7 +33,7 @@ static void print_mounts(FILE *f, const struct disk *d, const char **sep)
 		    sscanf(rest, " - %*s %ms", &source) == 1 &&
 		    ((major == d->major && minor == d->minor) || !strcmp(source, d->node))) {
 			escaped = krp_escape_dup(point);
-			fprintf(f, "%smounted on %s", *sep, escaped ?: "?");
+			fprintf(f, "%smounted on %s", *sep, escaped);
 			*sep = ", ";
 			free(escaped);
 		}
@@ -44,44 +45,33 @@ static void print_mounts(FILE *f, const struct disk *d, const char **sep)
 		fclose(mounts);
 }
 
-static bool has_open(int proc, const char *pid, const struct disk *d)
+static bool has_open(const char *pid, const struct disk *d)
 {
-	char path[NAME_MAX + 4];
+	char path[NAME_MAX + 16];
 	const struct dirent *e;
 	bool found = false;
 	struct statx st;
 	DIR *fds;
-	int fd;
 
-	snprintf(path, sizeof(path), "%s/fd", pid);
-	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	fds = fd < 0 ? NULL : fdopendir(fd);
-	if (!fds)
-		return false;
-	while (!found && (e = readdir(fds))) {
+	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	fds = opendir(path);
+	while (fds && !found && (e = readdir(fds))) {
 		/* Asks no file server, which may not answer. */
-		found = !statx(fd, e->d_name, AT_STATX_DONT_SYNC, STATX_TYPE, &st) &&
+		found = !statx(dirfd(fds), e->d_name, AT_STATX_DONT_SYNC, STATX_TYPE, &st) &&
 			S_ISBLK(st.stx_mode) && st.stx_rdev_major == d->major &&
 			st.stx_rdev_minor == d->minor;
 	}
-	closedir(fds);
+	if (fds)
+		closedir(fds);
 	return found;
 }
 
-static void print_process(FILE *f, int proc, const char *pid, const char **sep)
+static void print_process(FILE *f, const char *pid, const char **sep)
 {
-	char path[NAME_MAX + 8], comm[64] = "", escaped[KRP_ESCAPED(sizeof(comm))];
-	FILE *file;
-	int fd;
+	char path[NAME_MAX + 16], comm[64], escaped[KRP_ESCAPED(sizeof(comm))];
 
-	snprintf(path, sizeof(path), "%s/comm", pid);
-	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-	file = fd < 0 ? NULL : fdopen(fd, "r");
-	if (file) {
-		if (fgets(comm, sizeof(comm), file))
-			comm[strcspn(comm, "\n")] = '\0';
-		fclose(file);
-	}
+	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
+	krp_first_line(path, comm, sizeof(comm));
 	fprintf(f, "%s%s[%s]", *sep, krp_escape(escaped, sizeof(escaped), comm, sizeof(comm)), pid);
 	*sep = ", ";
 }
@@ -107,19 +97,13 @@ static void print_devices(FILE *f, const struct disk *d, const char **sep)
 
 static bool find_disk(struct disk *d, const char *name)
 {
-	char path[128];
-	bool found;
-	FILE *f;
+	char path[128], line[32];
 
 	snprintf(d->name, sizeof(d->name), "%s", name);
 	snprintf(d->node, sizeof(d->node), "/dev/%s", d->name);
 	snprintf(path, sizeof(path), "/sys/class/block/%s/dev", d->name);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	found = fscanf(f, "%u:%u", &d->major, &d->minor) == 2;
-	fclose(f);
-	return found;
+	krp_first_line(path, line, sizeof(line));
+	return sscanf(line, "%u:%u", &d->major, &d->minor) == 2;
 }
 
 char *krp_holders(char *buf, size_t size, const char *disk)
@@ -134,9 +118,8 @@ char *krp_holders(char *buf, size_t size, const char *disk)
 	if (f && find_disk(&d, disk)) {
 		print_mounts(f, &d, &sep);
 		while (proc && (e = readdir(proc))) {
-			if (isdigit((unsigned char)*e->d_name) &&
-			    has_open(dirfd(proc), e->d_name, &d))
-				print_process(f, dirfd(proc), e->d_name, &sep);
+			if (isdigit((unsigned char)*e->d_name) && has_open(e->d_name, &d))
+				print_process(f, e->d_name, &sep);
 		}
 		print_devices(f, &d, &sep);
 	}

@@ -25,6 +25,7 @@
 #include "protect.h"
 #include "result.h"
 #include "runhist.h"
+#include "../lib/procfile.h"
 #include "../lib/runs.h"
 #include "../lib/stop.h"
 #include "../lib/tool.h"
@@ -84,11 +85,10 @@ static const struct argp_option options[] = {
 
 static void parse_interval(const char *arg)
 {
-	char *end;
-	double v = strtod(arg, &end);
+	const char *end;
+	double v;
 
-	/* No blanks, signs, or anything else that strtod() takes: 0x, inf, nan. */
-	if (!*arg || *end || arg[strspn(arg, "0123456789.")] || v < 0.1 || v > INTERVAL_MAX_S)
+	if (!krp_parse_number(arg, &v, &end) || *end || v < 0.1 || v > INTERVAL_MAX_S)
 		krp_die("-i: %s: a number of seconds from 0.1 to %d", arg, INTERVAL_MAX_S);
 	opt.interval_ms = v * 1000;
 }
@@ -167,12 +167,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static void version(FILE *f, struct argp_state *state)
-{
-	(void)state;
-	fprintf(f, "%s %s\n", krp_tool.name, KRP_VERSION);
-}
-
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
@@ -200,10 +194,26 @@ static const struct argp argp = {
  * Dies if a given option has no meaning for the command: to ignore it silently
  * would mislead the user.
  */
-static void only_for(bool given, const char *name, const char *a, const char *b)
+static void check_options(void)
 {
-	if (given && strcmp(opt.command, a) && strcmp(opt.command, b))
-		krp_die("%s: not for \"krping %s\" (see --help)", name, opt.command);
+	const struct {
+		const char *name, *commands;
+		bool given;
+	} of[] = {
+		{ "-n", "server client stop", opt.dry_run },
+		{ "-a", "list", opt.all },
+		{ "-j", "server client list", krp_tool.opts.json },
+		{ "-v", "server client stop", krp_tool.opts.verbose },
+		{ "-i", "server client", opt.interval_ms },
+		{ "--fail", "server client", opt.nr_limits },
+		{ "--classic", "server client", opt.classic },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		if (of[i].given && !strstr(of[i].commands, opt.command))
+			krp_die("%s: not for \"krping %s\" (see --help)", of[i].name, opt.command);
+	}
 }
 
 static void no_module(void)
@@ -278,19 +288,14 @@ static void writer_open(struct writer *w)
 static void writer_start(struct writer *w, sigset_t *stop)
 {
 	struct sigaction action = { .sa_handler = nothing };
-	sigset_t all;
+	sigset_t own;
 	int err;
 
 	krp_stop_signals(stop);
-	all = *stop;
-	sigaddset(&all, SIG_NUDGE);
-	sigaddset(&all, SIG_WRITTEN);
-	pthread_sigmask(SIG_BLOCK, &all, NULL);
-	/*
-	 * A shell starts background jobs with SIGINT ignored; a SIGINT must
-	 * stop us all the same.
-	 */
-	signal(SIGINT, SIG_DFL);
+	sigemptyset(&own);
+	sigaddset(&own, SIG_NUDGE);
+	sigaddset(&own, SIG_WRITTEN);
+	pthread_sigmask(SIG_BLOCK, &own, NULL);
 	/* Without SA_RESTART, so that the write returns. */
 	sigaction(SIG_NUDGE, &action, NULL);
 
@@ -463,17 +468,12 @@ static bool has_disk(const struct krp_run_info *r)
 /* Says that the disk of a run is there, and how large it is. */
 static void tell_disk(struct watch *w, const struct krp_run_info *r)
 {
-	char path[64], size[32] = "";
-	unsigned long long sectors = 0;
-	FILE *f;
+	char path[64], line[32], size[32] = "";
+	unsigned long long sectors;
 
 	snprintf(path, sizeof(path), "/sys/class/block/%s/size", r->disk);
-	f = fopen(path, "re");
-	if (f) {
-		if (fscanf(f, "%llu", &sectors) != 1)
-			sectors = 0;
-		fclose(f);
-	}
+	krp_first_line(path, line, sizeof(line));
+	sectors = strtoull(line, NULL, 10);
 	if (sectors)
 		snprintf(size, sizeof(size), sectors % 2048 ? " %llu KiB," : " %llu MiB,",
 			 sectors / (sectors % 2048 ? 2 : 2048));
@@ -778,19 +778,14 @@ static void print_result(FILE *f, const struct krp_run_info *r, const struct krp
 static void print_summary(const struct krp_run_info *r, const struct krp_cmdtext *cmd,
 			  const struct krp_protect *cases)
 {
-	char *text = NULL;
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	char *text;
+	FILE *f = krp_text_open(&text, &size);
 
-	if (f) {
-		print_result(f, r, cmd, cases);
-		fclose(f);
-		krp_write_whole(text, size);
-		free(text);
-	} else {
-		print_result(stdout, r, cmd, cases);
-		fflush(stdout);
-	}
+	print_result(f, r, cmd, cases);
+	krp_text_close(f);
+	krp_write_whole(text, size);
+	free(text);
 }
 
 /* The limits of --fail: why has all that are broken, as far as there is room. A run without figures keeps none of them. */
@@ -829,15 +824,7 @@ static void print_classic(const struct krp_run_info *r)
 static int report(int err, const struct krp_run_info *r, const struct krp_cmdtext *cmd,
 		  const struct krp_protect *cases)
 {
-	static const struct krp_run_info none = {
-		.role = "-",
-		.test = "-",
-		.dev = "-",
-		.src = "-",
-		.dst = "-",
-		.state = "-",
-		.name = "-",
-	};
+	static const struct krp_run_info none;
 	enum krp_exit code = krp_result_exit(err, r);
 	const struct krp_case *first = NULL;
 	size_t bad = krp_protect_bad(cases, &first);
@@ -919,15 +906,6 @@ static void watch_end(struct watch *w)
 	free(w->clients);
 }
 
-static char *with_option(const struct krp_cmdtext *cmd, const char *name, const char *value)
-{
-	char *text;
-
-	if (asprintf(&text, "%s,%s%s", cmd->text, name, value) < 0)
-		krp_die("out of memory");
-	return text;
-}
-
 /*
  * A run for each case, until one has no verdict. Another client may be served between two
  * of them, and the place of the last run be taken for a moment.
@@ -942,7 +920,7 @@ static int run_cases(struct watch *w, const struct krp_cmdtext *cmd)
 	int err;
 
 	for (;;) {
-		text = with_option(cmd, "case=", krp_case_name(nr));
+		text = krp_format("%s,case=%s", cmd->text, krp_case_name(nr));
 		err = run_command(w, cmd, text, false, &stopped);
 		free(text);
 		if (w->cases.nr) {
@@ -982,24 +960,21 @@ static int run(void)
 	struct watch w;
 	int ret, code;
 
-	only_for(opt.all, "-a", "list", "list");
 	if (krp_cmdtext_build(&cmd, opt.command, opt.words, opt.nr_words, err, sizeof(err)))
 		krp_die("%s", err);
-	if (opt.classic && !krp_classic_fits(cmd.text))
+	if (opt.classic && !krp_classic_fits(&cmd))
 		krp_die("--classic: only test=wlat, rlat and bw have that line");
 	server = !strcmp(cmd.role, "server");
 	/* A server of one run would serve one case. */
 	serves_list = cmd.list && server && !krp_cmdtext_has(&cmd, "persistent") &&
 		      !krp_cmdtext_has(&cmd, "clients=");
 	if (serves_list) {
-		text = with_option(&cmd, "persistent", "");
+		text = krp_format("%s,persistent", cmd.text);
 		free(cmd.text);
 		cmd.text = text;
 	}
 	if (opt.dry_run) {
 		text = krp_clean_dup(cmd.text);
-		if (!text)
-			krp_die("out of memory");
 		if (cmd.list && !server)
 			printf("%s,case=NAME\n", text);
 		else
@@ -1029,11 +1004,6 @@ static int list(void)
 	json_object *o, *a, *one;
 	size_t i, nr = 0;
 
-	only_for(opt.dry_run, "-n", "server", "client");
-	only_for(krp_tool.opts.verbose, "-v", "server", "client");
-	only_for(opt.interval_ms, "-i", "server", "client");
-	only_for(opt.nr_limits, "--fail", "server", "client");
-	only_for(opt.classic, "--classic", "server", "client");
 	if (opt.nr_words)
 		krp_die("list: there is nothing to add to it: %s", opt.words[0]);
 	read_runs(&runs);
@@ -1113,10 +1083,6 @@ static int stop(void)
 	struct writer w = { .fd = -1 };
 	unsigned int i;
 
-	only_for(opt.all, "-a", "list", "list");
-	only_for(krp_tool.opts.json, "-j", "", "");
-	only_for(opt.interval_ms, "-i", "server", "client");
-	only_for(opt.nr_limits, "--fail", "server", "client");
 	if (!opt.nr_words)
 		krp_die("stop: say which run, by its number; \"krping list\" has them");
 	for (i = 0; i < opt.nr_words; i++)
@@ -1149,13 +1115,6 @@ static int help(void)
 	FILE *f;
 	int err;
 
-	only_for(opt.dry_run, "-n", "server", "client");
-	only_for(opt.all, "-a", "list", "list");
-	only_for(krp_tool.opts.json, "-j", "", "");
-	only_for(opt.interval_ms, "-i", "server", "client");
-	only_for(opt.nr_limits, "--fail", "server", "client");
-	only_for(opt.classic, "--classic", "server", "client");
-	only_for(krp_tool.opts.verbose, "-v", "server", "client");
 	if (opt.nr_words > 1)
 		krp_die("help: one option at a time");
 	if (!opt.nr_words) {
@@ -1195,15 +1154,13 @@ int krp_runs_main(int argc, char **argv)
 	};
 	size_t i;
 
-	krp_tool.name = "krping";
-	argp_program_version_hook = version;
-	argp_err_exit_status = KRP_EXIT_ENV;
-	krp_open_closed_streams();
-	krp_check_stdout(krp_write_failed);
+	krp_tool_begin("krping");
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-		if (!strcmp(commands[i].name, opt.command))
+		if (!strcmp(commands[i].name, opt.command)) {
+			check_options();
 			return commands[i].main();
+		}
 	}
 	if (krp_is_view(opt.command))
 		krp_die("options of %s come behind that word: try \"krping %s --help\"",

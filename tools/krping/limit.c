@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <inttypes.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,16 +56,6 @@ static const struct krp_figure *find(const char *name, size_t len)
 	return NULL;
 }
 
-static bool parse_number(const char *s, double *v)
-{
-	size_t len = strspn(s, "0123456789.");
-	char *end;
-
-	/* No blanks, signs, or anything else that strtod() takes: 0x, inf, nan. */
-	*v = strtod(s, &end);
-	return len && s[len] == '\0' && end == s + len && isfinite(*v);
-}
-
 bool krp_limit_parse(struct krp_limit *limit, const char *text, char *why, size_t size)
 {
 	size_t len = strcspn(text, "<>"), i, n;
@@ -90,7 +79,7 @@ bool krp_limit_parse(struct krp_limit *limit, const char *text, char *why, size_
 			return false;
 		}
 		limit->value = ns;
-	} else if (!parse_number(text, &limit->value)) {
+	} else if (!krp_parse_number(text, &limit->value, &text) || *text) {
 		snprintf(why, size, "%s: %s has no unit, and is a number", limit->text,
 			 limit->figure->name);
 		return false;

@@ -50,8 +50,7 @@ static int call(const struct view *view, int argc, char **argv)
 	if (view->first)
 		args[n++] = (char *)view->first;
 	if (argc > 1 && view->time && isdigit((unsigned char)*argv[1])) {
-		if (asprintf(&time, "%s%s", view->time, argv[i++]) < 0)
-			abort();
+		time = krp_format("%s%s", view->time, argv[i++]);
 		args[n++] = time;
 	}
 	while (i < argc)

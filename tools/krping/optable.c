@@ -1,72 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/alloc.h"
 #include "optable.h"
 #include "../lib/out.h"
+#include "../lib/procfile.h"
 
+/* Cuts the next word off the text at *p; "" if there is none. */
 static char *word(char **p)
 {
-	char *s = *p + strspn(*p, " "), *end = s + strcspn(s, " ");
+	char *s = *p + strspn(*p, " ");
 
-	*p = end;
-	return strndup(s, end - s);
+	*p = s + strcspn(s, " ");
+	if (**p)
+		*(*p)++ = '\0';
+	return s;
 }
 
-static int parse_row(struct krp_optable *t, char *line)
-{
-	struct krp_option *o;
-	bool whole;
+struct reader {
+	struct krp_optable *t;
+	FILE *intro;
+};
 
-	o = realloc(t->v, (t->nr + 1) * sizeof(*o));
-	if (!o)
-		return -ENOMEM;
-	t->v = o;
-	o += t->nr;
+static void take_line(void *ctx, char *line)
+{
+	struct reader *r = ctx;
+	struct krp_optable *t = r->t;
+	struct krp_option *o;
+
+	if (*line == '#') {
+		if (strncmp(line, "# option ", 9)) /* names of the columns: we print our own */
+			fprintf(r->intro, "%s\n", line + 1 + (line[1] == ' '));
+		return;
+	}
+	t->v = krp_resize(t->v, t->nr + 1, sizeof(*o));
+	o = t->v + t->nr;
+	o->line = line = krp_format("%s", line);
 	o->name = word(&line);
 	o->value = word(&line);
 	o->side = word(&line);
 	o->agree = word(&line);
-	o->meaning = strdup(line + strspn(line, " "));
-	t->nr++;
-	if (!o->name || !o->value || !o->side || !o->agree || !o->meaning)
-		return -ENOMEM;
-	whole = *o->meaning;
-	if (!whole) {
-		t->nr--;
-		free(o->name);
-		free(o->value);
-		free(o->side);
-		free(o->agree);
-		free(o->meaning);
-	}
-	return 0;
+	o->meaning = line + strspn(line, " ");
+	if (*o->meaning)
+		t->nr++;
+	else
+		free(o->line);
 }
 
 int krp_optable_parse(struct krp_optable *t, FILE *f)
 {
-	char *line = NULL;
-	size_t room = 0, size;
-	FILE *intro;
-	int err = 0;
+	struct reader r = { .t = t };
+	size_t size;
+	int err;
 
 	memset(t, 0, sizeof(*t));
-	intro = open_memstream(&t->intro, &size);
-	if (!intro)
-		return -ENOMEM;
-	while (!err && getline(&line, &room, f) > 0) {
-		line[strcspn(line, "\n")] = '\0';
-		if (*line != '#')
-			err = parse_row(t, line);
-		else if (strncmp(line, "# option ", 9)) /* names of the columns: we print our own */
-			fprintf(intro, "%s\n", line + 1 + (line[1] == ' '));
-	}
-	if (!err && ferror(f))
-		err = -EIO;
-	free(line);
-	if (fclose(intro))
-		err = -ENOMEM;
+	r.intro = krp_text_open(&t->intro, &size);
+	err = krp_procfile_lines(f, take_line, &r);
+	krp_text_close(r.intro);
 	return err;
 }
 
@@ -74,13 +65,8 @@ void krp_optable_free(struct krp_optable *t)
 {
 	size_t i;
 
-	for (i = 0; i < t->nr; i++) {
-		free(t->v[i].name);
-		free(t->v[i].value);
-		free(t->v[i].side);
-		free(t->v[i].agree);
-		free(t->v[i].meaning);
-	}
+	for (i = 0; i < t->nr; i++)
+		free(t->v[i].line);
 	free(t->v);
 	free(t->intro);
 	memset(t, 0, sizeof(*t));

@@ -9,7 +9,8 @@
 #define KRP_PROC_HELP "/proc/krping_help"
 
 struct krp_option {
-	char *name, *value, *side, *agree, *meaning;
+	char *line; /* in which the others are */
+	const char *name, *value, *side, *agree, *meaning;
 };
 
 struct krp_optable {

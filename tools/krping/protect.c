@@ -5,87 +5,62 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/escape.h"
+#include "../lib/alloc.h"
+#include "../lib/names.h"
 #include "../lib/out.h"
 #include "../lib/procfile.h"
 #include "protect.h"
 #include "../lib/tool.h"
 
-static void set(struct krp_case *c, const char *key, const char *value)
+/* A line, for krp_fields_parse(). */
+struct line {
+	struct krp_case c;
+	uint32_t id, parent;
+};
+
+/* clang-format off */
+static const struct krp_field fields[] = {
+#define F(key, kind, member)	KRP_FIELD(key, kind, struct line, member)
+	F("id", U32, id),
+	F("parent", U32, parent),
+	F("case", TEXT, c.name),
+	F("verb", TEXT, c.verb),
+	F("wrong", TEXT, c.wrong),
+	F("client", TEXT, c.client),
+	F("client_moved", U32, c.client_moved),
+	F("server", TEXT, c.server),
+	F("server_moved", U32, c.server_moved),
+	F("verdict", TEXT, c.verdict),
+#undef F
+};
+/* clang-format on */
+
+/* The cases of a run, or of its clients, that were not seen before. */
+struct reader {
+	struct krp_protect *p;
+	uint32_t run, last;
+};
+
+static void take_line(void *ctx, char *text)
 {
-	const struct {
-		const char *key;
-		char *text;
-		size_t size;
-	} texts[] = {
-		{ "case", c->name, sizeof(c->name) },
-		{ "verb", c->verb, sizeof(c->verb) },
-		{ "wrong", c->wrong, sizeof(c->wrong) },
-		{ "client", c->client, sizeof(c->client) },
-		{ "server", c->server, sizeof(c->server) },
-		{ "verdict", c->verdict, sizeof(c->verdict) },
-	};
-	size_t i;
+	struct reader *r = ctx;
+	struct krp_protect *p = r->p;
+	struct line line = { 0 };
 
-	if (!strcmp(key, "client_moved"))
-		c->client_moved = strtoul(value, NULL, 0);
-	if (!strcmp(key, "server_moved"))
-		c->server_moved = strtoul(value, NULL, 0);
-	for (i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-		if (!strcmp(key, texts[i].key))
-			krp_escape(texts[i].text, texts[i].size, value, SIZE_MAX);
-	}
-}
-
-static int parse_line(struct krp_protect *p, char *line, uint32_t run, uint32_t *last)
-{
-	struct krp_case c = { 0 };
-	char *word, *value, *save;
-	struct krp_case *v;
-	uint32_t id = 0, parent = 0;
-
-	for (word = strtok_r(line, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-		value = strchr(word, '=');
-		if (!value)
-			continue;
-		*value++ = '\0';
-		if (!strcmp(word, "id"))
-			id = strtoul(value, NULL, 0);
-		else if (!strcmp(word, "parent"))
-			parent = strtoul(value, NULL, 0);
-		else
-			set(&c, word, value);
-	}
-	if ((id != run && parent != run) || id <= p->seen || !*c.name)
-		return 0;
-	*last = id;
-	v = realloc(p->v, (p->nr + 1) * sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	p->v = v;
-	p->v[p->nr++] = c;
-	return 0;
+	krp_fields_parse(&line, fields, sizeof(fields) / sizeof(*fields), text);
+	if ((line.id != r->run && line.parent != r->run) || line.id <= p->seen || !*line.c.name)
+		return;
+	r->last = line.id;
+	p->v = krp_resize(p->v, p->nr + 1, sizeof(*p->v));
+	p->v[p->nr++] = line.c;
 }
 
 int krp_protect_parse(struct krp_protect *p, FILE *f, uint32_t run)
 {
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t len;
-	uint32_t last = p->seen;
-	int err = 0;
+	struct reader r = { p, run, p->seen };
+	int err = krp_procfile_lines(f, take_line, &r);
 
-	while (!err && (len = getline(&line, &room, f)) > 0) {
-		if (line[len - 1] != '\n')
-			break;
-		line[len - 1] = '\0';
-		if (*line != '#')
-			err = parse_line(p, line, run, &last);
-	}
-	if (!err && ferror(f))
-		err = -EIO;
-	p->seen = last;
-	free(line);
+	p->seen = r.last;
 	return err;
 }
 
@@ -110,13 +85,7 @@ void krp_protect_free(struct krp_protect *p)
 
 const char *krp_case_name(unsigned int nr)
 {
-	static const char *const names[] = {
-#define x(n, s, v, w) s,
-		KRPING_CASES(x)
-#undef x
-	};
-
-	return names[nr];
+	return krp_name(&krp_protect_case_names, nr);
 }
 
 void krp_protect_last_list(struct krp_protect *p)
@@ -233,10 +202,8 @@ void krp_protect_table(FILE *f, const struct krp_protect *p, unsigned int width)
 static json_object *json_words(const char *words)
 {
 	json_object *a = json_object_new_array();
-	char *copy = strdup(words), *word, *save;
+	char *copy = krp_format("%s", words), *word, *save;
 
-	if (!copy)
-		krp_die("out of memory");
 	for (word = strtok_r(copy, "+", &save); word; word = strtok_r(NULL, "+", &save)) {
 		if (strcmp(word, "-"))
 			json_object_array_add(a, json_object_new_string(word));

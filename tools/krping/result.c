@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "result.h"
-#include "../lib/split.h"
 
 static bool known(const char *text)
 {
@@ -364,57 +363,9 @@ void krp_result_json(json_object *o, const struct krp_run_info *r)
 {
 	double rate = iters_per_s(r);
 
-	krp_json_u64(o, "run", r->id);
-	krp_json_u64(o, "parent", r->parent);
-	krp_json_u64(o, "peer_run", r->peer_run);
-	krp_json_u64(o, "pid", r->pid);
-	krp_json_text(o, "role", r->role);
-	krp_json_text(o, "test", r->test);
-	krp_json_text(o, "dev", r->dev);
-	krp_json_u64(o, "port", r->port);
-	krp_json_u64(o, "qp", r->qp);
-	krp_json_text(o, "src", r->src);
-	krp_json_text(o, "dst", r->dst);
-	krp_json_u64(o, "size", r->size);
-	krp_json_u64(o, "count", r->count);
-	krp_json_text(o, "state", r->state);
-	krp_json_s64(o, "errno", r->err);
-	krp_json_text(o, "reason", r->reason);
-	krp_json_u64(o, "iters", r->iters);
-	krp_json_u64(o, "start_ns", r->start_ns);
-	krp_json_u64(o, "elapsed_ns", r->elapsed_ns);
+	krp_run_json(o, r);
 	krp_json_rate(o, "iters_per_s", rate);
 	krp_json_rate(o, "mb_per_s", mb_per_s(r, rate));
-	krp_json_u64(o, "lat_min_ns", r->lat_min_ns);
-	krp_json_u64(o, "lat_mean_ns", r->lat_mean_ns);
-	krp_json_u64(o, "lat_max_ns", r->lat_max_ns);
-	krp_json_u64(o, "send_bytes", r->send_bytes);
-	krp_json_u64(o, "send_msgs", r->send_msgs);
-	krp_json_u64(o, "recv_bytes", r->recv_bytes);
-	krp_json_u64(o, "recv_msgs", r->recv_msgs);
-	krp_json_u64(o, "write_bytes", r->write_bytes);
-	krp_json_u64(o, "write_msgs", r->write_msgs);
-	krp_json_u64(o, "read_bytes", r->read_bytes);
-	krp_json_u64(o, "read_msgs", r->read_msgs);
-	krp_json_bool(o, "classic", r->classic);
-	krp_json_u64(o, "rejects", r->rejects);
-	krp_json_u64(o, "lat_p50_ns", r->lat_p50_ns);
-	krp_json_u64(o, "lat_p90_ns", r->lat_p90_ns);
-	krp_json_u64(o, "lat_p99_ns", r->lat_p99_ns);
-	krp_json_u64(o, "lat_p999_ns", r->lat_p999_ns);
-	krp_json_u64(o, "bits_per_s", r->bits_per_s);
-	krp_json_u64(o, "msgs_per_s", r->msgs_per_s);
-	krp_json_u64(o, "regs_per_s", r->regs_per_s);
-	krp_split_json(o, &r->split);
-	krp_json_text(o, "name", krp_run_label(r) ?: "-");
-	krp_json_u64(o, "clients", r->clients);
-	krp_json_u64(o, "served", r->served);
-	krp_json_u64(o, "failed", r->failed);
-	krp_json_text(o, "mem_mode", *r->mem_mode ? r->mem_mode : "-");
-	krp_json_u64(o, "offset", r->offset);
-	krp_json_u64(o, "moved_bytes", r->moved_bytes);
-	krp_json_u64(o, "srq", r->srq);
-	krp_json_text(o, "disk", *r->disk ? r->disk : "-");
 }
 
 void krp_result_connected(char *buf, size_t size, const struct krp_run_info *r)
@@ -432,7 +383,7 @@ void krp_result_progress(char *buf, size_t size, const struct krp_run_info *r,
 			 const struct krp_run_info *last, const struct krp_cmdtext *cmd)
 {
 	double rate = iters_per_s(r);
-	int len;
+	char of[64];
 
 	if (krp_run_listens(r) && r->clients) {
 		snprintf(buf, size, "%s on %s: served %u clients, %u failed, %s", r->role,
@@ -453,15 +404,12 @@ void krp_result_progress(char *buf, size_t size, const struct krp_run_info *r,
 	}
 	if (last && r->elapsed_ns > last->elapsed_ns)
 		rate = (r->iters - last->iters) * 1e9 / (r->elapsed_ns - last->elapsed_ns);
-	len = snprintf(buf, size, "run %u %s: %s, %" PRIu64, r->id, r->role, r->state, r->iters);
-	if (r->count && len > 0 && (size_t)len < size)
-		len += snprintf(buf + len, size - len, " of %" PRIu64 " iterations (%d %%)",
-				r->count, (int)(r->iters * 100 / r->count));
-	else if (len > 0 && (size_t)len < size)
-		len += snprintf(buf + len, size - len, " iterations");
-	if (len > 0 && (size_t)len < size)
-		snprintf(buf + len, size - len, ", %s/s, %s", krp_rate(rate).s,
-			 krp_ns(r->elapsed_ns).s);
+	if (r->count)
+		snprintf(of, sizeof(of), " of %" PRIu64 " iterations (%d %%)", r->count,
+			 (int)(r->iters * 100 / r->count));
+	snprintf(buf, size, "run %u %s: %s, %" PRIu64 "%s, %s/s, %s", r->id, r->role, r->state,
+		 r->iters, r->count ? of : " iterations", krp_rate(rate).s,
+		 krp_ns(r->elapsed_ns).s);
 }
 
 /*

@@ -27,52 +27,46 @@ static int parse_buckets(struct krp_hist *h, const char *s)
 	}
 }
 
-static int parse_line(struct krp_runhist *rh, char *line)
-{
-	char *word, *save, *value;
-	int err = -EPROTO;
+/* clang-format off */
+static const struct krp_field fields[] = {
+#define F(key, member)	KRP_FIELD(key, U64, struct krp_runhist, member)
+	F("elapsed_ns", elapsed_ns),
+	F("lat_sum_ns", sum.sum),
+	F("lat_min_ns", sum.min),
+	F("lat_max_ns", sum.max),
+#undef F
+};
+/* clang-format on */
 
-	memset(rh, 0, sizeof(*rh));
-	for (word = strtok_r(line, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-		value = strchr(word, '=');
-		if (!value)
-			return -EPROTO;
-		*value++ = '\0';
-		if (!strcmp(word, "elapsed_ns"))
-			rh->elapsed_ns = strtoull(value, NULL, 10);
-		else if (!strcmp(word, "lat_sum_ns"))
-			rh->sum.sum = strtoull(value, NULL, 10);
-		else if (!strcmp(word, "lat_min_ns"))
-			rh->sum.min = strtoull(value, NULL, 10);
-		else if (!strcmp(word, "lat_max_ns"))
-			rh->sum.max = strtoull(value, NULL, 10);
-		else if (!strcmp(word, "buckets"))
-			err = parse_buckets(&rh->hist, value);
-	}
+struct reader {
+	struct krp_runhist *rh;
+	char id[24]; /* with which the line of the run begins */
+	int err;
+};
+
+static void take_line(void *ctx, char *line)
+{
+	struct reader *r = ctx;
+	char *buckets;
+
+	if (r->err != -ENODATA || strncmp(line, r->id, strlen(r->id)))
+		return;
+	memset(r->rh, 0, sizeof(*r->rh));
+	buckets = strstr(line, " buckets=");
+	r->err = buckets ? parse_buckets(&r->rh->hist, strchr(buckets, '=') + 1) : -EPROTO;
+	krp_fields_parse(r->rh, fields, sizeof(fields) / sizeof(*fields), line);
 	/* The run goes on while it is printed: count what the buckets have. */
-	rh->sum.count = krp_hist_total(&rh->hist);
-	return err;
+	r->rh->sum.count = krp_hist_total(&r->rh->hist);
 }
 
 int krp_runhist_parse(struct krp_runhist *rh, uint32_t id, FILE *f)
 {
-	char *line = NULL, key[24];
-	int err = -ENODATA;
-	size_t room = 0;
-	ssize_t len;
+	struct reader r = { .rh = rh, .err = -ENODATA };
+	int err;
 
-	snprintf(key, sizeof(key), "id=%" PRIu32 " ", id);
-	while (err == -ENODATA && (len = getline(&line, &room, f)) > 0) {
-		if (line[len - 1] != '\n')
-			break;
-		line[len - 1] = '\0';
-		if (!strncmp(line, key, strlen(key)))
-			err = parse_line(rh, line);
-	}
-	if (ferror(f))
-		err = -EIO;
-	free(line);
-	return err;
+	snprintf(r.id, sizeof(r.id), "id=%" PRIu32 " ", id);
+	err = krp_procfile_lines(f, take_line, &r);
+	return err ?: r.err;
 }
 
 int krp_runhist_read(struct krp_runhist *rh, uint32_t id)

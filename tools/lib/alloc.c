@@ -3,23 +3,23 @@
 #include <string.h>
 
 #include "alloc.h"
-#include "tool.h"
+#include "die.h"
 
-void *krp_new(size_t nr, size_t size)
+static void *there(void *p)
 {
-	void *p = calloc(nr ?: 1, size);
-
 	if (!p)
 		krp_die("out of memory");
 	return p;
 }
 
+void *krp_new(size_t nr, size_t size)
+{
+	return there(calloc(nr ?: 1, size));
+}
+
 void *krp_resize(void *p, size_t nr, size_t size)
 {
-	p = reallocarray(p, nr ?: 1, size);
-	if (!p)
-		krp_die("out of memory");
-	return p;
+	return there(reallocarray(p, nr ?: 1, size));
 }
 
 void *krp_grow(void *p, size_t *room, size_t nr, size_t size)
@@ -30,4 +30,33 @@ void *krp_grow(void *p, size_t *room, size_t nr, size_t size)
 	memset((char *)p + *room * size, 0, (nr - *room) * size);
 	*room = nr;
 	return p;
+}
+
+char *krp_vformat(const char *fmt, va_list ap)
+{
+	char *text;
+
+	return there(vasprintf(&text, fmt, ap) < 0 ? NULL : text);
+}
+
+char *krp_format(const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	text = krp_vformat(fmt, ap);
+	va_end(ap);
+	return text;
+}
+
+FILE *krp_text_open(char **text, size_t *size)
+{
+	return there(open_memstream(text, size));
+}
+
+void krp_text_close(FILE *f)
+{
+	if (fclose(f))
+		there(NULL);
 }

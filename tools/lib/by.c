@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include <err.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "alloc.h"
 #include "by.h"
 #include "out.h"
 
@@ -83,9 +83,7 @@ static int place_of(struct krp_groups *g, const struct krp_run_info *info)
 		if (!strcmp(g->v[i].key, key))
 			return i;
 	}
-	g->v = reallocarray(g->v, g->nr + 1, sizeof(*g->v));
-	if (!g->v)
-		errx(1, "out of memory");
+	g->v = krp_resize(g->v, g->nr + 1, sizeof(*g->v));
 	g->v[g->nr] = (struct krp_group){ 0 };
 	strcpy(g->v[g->nr].key, key);
 	return g->nr++;

@@ -8,7 +8,6 @@
 #include "alloc.h"
 #include "display.h"
 #include "environment.h"
-#include "runinfo.h"
 #include "tool.h"
 
 /* Runs that have ended and are still shown in the summary. */
@@ -261,7 +260,7 @@ static void print(const struct krp_display *d, bool final)
 		f = krp_text();
 		krp_environment_head(&environment, f, KRP_TEXT_WIDTH);
 		d->text(f, &s);
-		krp_show(false);
+		krp_show();
 	}
 	show_end(d, &s, &r);
 }

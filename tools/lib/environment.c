@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "alloc.h"
 #include "out.h"
 #include "environment.h"
+#include "procfile.h"
 
 /* The first PID namespace, whose number never changes: PROC_PID_INIT_INO. */
 #define FIRST_PID_NS "pid:[4026531836]"
@@ -15,14 +17,9 @@
 /* The first line of a file, escaped; "" if there is none. */
 static void read_line(char *buf, size_t size, const char *path)
 {
-	FILE *f = fopen(path, "re");
-	char line[64] = "";
+	char line[64];
 
-	if (f && !fgets(line, sizeof(line), f))
-		*line = '\0';
-	if (f)
-		fclose(f);
-	line[strcspn(line, "\n")] = '\0';
+	krp_first_line(path, line, sizeof(line));
 	krp_escape(buf, size, line, sizeof(line));
 }
 
@@ -55,6 +52,24 @@ void krp_cpus_text(const cpu_set_t *set, char *buf, size_t size)
 		}
 		n = stpcpy(buf + n, part) - buf;
 	}
+}
+
+int krp_cpu_ids_of(const char *list)
+{
+	size_t end = strspn(list, "0123456789,-"), n = end;
+
+	/* The kernel prints numbers in their order: the last one is the highest. */
+	while (n && list[n - 1] >= '0' && list[n - 1] <= '9')
+		n--;
+	return n < end ? atoi(list + n) + 1 : -EINVAL;
+}
+
+int krp_cpu_ids(void)
+{
+	char list[4096];
+	int err = krp_first_line(KRP_CPUS_POSSIBLE, list, sizeof(list));
+
+	return err ?: krp_cpu_ids_of(list);
 }
 
 void krp_environment_thread(struct krp_environment *s, uint32_t run, uint32_t tid)

@@ -74,7 +74,16 @@ void krp_environment_head(struct krp_environment *s, FILE *f, unsigned int width
  */
 void krp_environment_add(struct krp_environment *s, json_object *o, bool final);
 
-/* For tests: a set as a list such as 0-3,8. */
+#define KRP_CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
+
+/*
+ * One more than the highest number of a CPU that this machine can have, or a negative errno. An array that is indexed by CPU needs
+ * this many elements: numbers may be missing, so that there can be fewer CPUs than that.
+ */
+int krp_cpu_ids(void);
+
+/* For tests: the same of a list such as 0-3,8, and -EINVAL: it is no such list; and a set as such a list. */
+int krp_cpu_ids_of(const char *list);
 void krp_cpus_text(const cpu_set_t *set, char *buf, size_t size);
 
 #endif /* KRP_LIB_ENVIRONMENT_H */

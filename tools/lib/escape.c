@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "alloc.h"
 #include "escape.h"
 
 /* Does not depend on the locale. */
@@ -45,9 +45,8 @@ static char *escape(char *buf, size_t size, const char *s, size_t max, bool back
 static char *escape_dup(const char *s, bool backslash)
 {
 	size_t size = KRP_ESCAPED(strlen(s) + 1);
-	char *buf = malloc(size);
 
-	return buf ? escape(buf, size, s, SIZE_MAX, backslash) : NULL;
+	return escape(krp_new(size, 1), size, s, SIZE_MAX, backslash);
 }
 
 char *krp_escape(char *buf, size_t size, const char *name, size_t max)

@@ -19,7 +19,7 @@
  * buf.
  */
 char *krp_escape(char *buf, size_t size, const char *name, size_t max);
-/* Like krp_escape(), but in memory that the caller frees; NULL: out of memory. */
+/* Like krp_escape(), but in memory that the caller frees. */
 char *krp_escape_dup(const char *name);
 /* Restores the original name. false: it does not fit, or krp_escape() does not write such text. */
 bool krp_unescape(char *buf, size_t size, const char *escaped);

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "events.h"
 #include "names.h"
+#include "out.h"
 
 /* clang-format off */
 #define ARG_INFO(e, name, type, how)	{ #name, #type, KRP_TYPE_##type, KRP_HOW_##how },
@@ -35,47 +35,28 @@ const struct krp_event_info krp_events[KRP_NR_EVENTS] = { KRP_EVENTS(EVENT_INFO)
 /* clang-format on */
 
 /* Names of bits, the lowest first. */
-static const char *const run_flag_names[] = { "verbose", "validate",	"server_inv",
-					      "classic", "chain",	"split",
-					      "duplex",	 "read_inv",	"local_dma_lkey",
-					      "dma",	 "random_size", "srq",
-					      "softirq", "workqueue",	"busy" };
-static const char *const phase_flag_names[] = { "commit", "abort", "part", "more" };
-static const char *const post_flag_names[] = { "signaled", "fence", "inline" };
-static const char *const access_names[] = { "LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ" };
+static const char *const run_flags[] = { "verbose",	   "validate",	"server_inv",  "classic",
+					 "chain",	   "split",	"duplex",      "read_inv",
+					 "local_dma_lkey", "dma",	"random_size", "srq",
+					 "softirq",	   "workqueue", "busy" };
+static const char *const phase_flags[] = { "commit", "abort", "part", "more" };
+static const char *const post_flags[] = { "signaled", "fence", "inline" };
+static const char *const access[] = { "LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ" };
 
-static const char *const saw_flag_names[] = { "completed", "error",   "refused",    "message",
-					      "end",	   "nothing", "other_data", "no_verb" };
+static const char *const protect_saw[] = { "completed", "error",   "refused",	 "message",
+					   "end",	"nothing", "other_data", "no_verb" };
 
 /* clang-format off */
-#define NAMES(t)	{ t, sizeof(t) / sizeof(*(t)) }
-/* clang-format on */
-static const struct krp_names run_flags = NAMES(run_flag_names);
-static const struct krp_names phase_flags = NAMES(phase_flag_names);
-static const struct krp_names post_flags = NAMES(post_flag_names);
-static const struct krp_names access_flags = NAMES(access_names);
-static const struct krp_names saw_flags = NAMES(saw_flag_names);
-
 /* NULL: the values have no names. */
 static const struct krp_names *const tables[KRP_NR_HOWS] = {
-	[KRP_HOW_role] = &krp_role_names,
-	[KRP_HOW_test] = &krp_test_names,
-	[KRP_HOW_state] = &krp_state_names,
-	[KRP_HOW_phase] = &krp_phase_names,
-	[KRP_HOW_wr] = &krp_wr_names,
-	[KRP_HOW_mr_state] = &krp_mr_state_names,
-	[KRP_HOW_protect_case] = &krp_case_names,
-	[KRP_HOW_judgement] = &krp_judgement_names,
-	[KRP_HOW_block_op] = &krp_block_names,
-	[KRP_HOW_cm_event] = &krp_cm_event_names,
-	[KRP_HOW_ib_event] = &krp_ib_event_names,
-	[KRP_HOW_wc_status] = &krp_wc_status_names,
-	[KRP_HOW_run_flags] = &run_flags,
-	[KRP_HOW_phase_flags] = &phase_flags,
-	[KRP_HOW_post_flags] = &post_flags,
-	[KRP_HOW_access] = &access_flags,
-	[KRP_HOW_protect_saw] = &saw_flags,
+#define NAMES(name)	[KRP_HOW_##name] = &krp_##name##_names,
+	KRP_HOW_NAMES(NAMES)
+#undef NAMES
+#define FLAGS(name)	[KRP_HOW_##name] = &(const struct krp_names) { name, sizeof(name) / sizeof(*name) },
+	KRP_HOW_FLAGS(FLAGS)
+#undef FLAGS
 };
+/* clang-format on */
 
 /* Room for words in hex, each with 0x and a comma. */
 #define VALUE_MAX (KRP_WORDS_MAX * 19 + 4)
@@ -114,6 +95,16 @@ bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size)
 		krp_escape(rec->label, sizeof(rec->label), (const char *)data + KRP_TEXT_MAX,
 			   KRPING_NAME_MAX - 1);
 	return true;
+}
+
+size_t krp_event_size(const struct krp_event_head *h)
+{
+	const struct krp_event_info *e = &krp_events[h->event];
+	const __u64 *args = (const __u64 *)(h + 1);
+
+	return sizeof(*h) + e->nr_args * sizeof(*args) + (e->text >= 0) * KRP_TEXT_MAX +
+	       (e->label >= 0) * KRPING_NAME_MAX +
+	       (e->words > 0 ? (__u32)args[e->words - 1] * sizeof(*args) : 0);
 }
 
 static const char *without_prefix(const char *name)
@@ -252,7 +243,7 @@ static bool value_words(char *buf, size_t size, const struct krp_event_rec *rec,
 	case KRP_HOW_words:
 		words_text(buf, size, rec->words, rec->args[i - 1]);
 		return true;
-	case KRP_HOW_run_flags ... KRP_HOW_access:
+	case KRP_HOW_run_flags ... KRP_HOW_protect_saw:
 		flags_text(buf, size, a->how, v);
 		return true;
 	case KRP_HOW_role ... KRP_HOW_wc_status:
@@ -459,7 +450,7 @@ const char *krp_globs_check(const char *globs, char *buf, size_t size)
  * From the monotonic clock to the time of day. It is taken once: the two clocks
  * drift apart, but the times of lines must not go back.
  */
-static int64_t offset;
+static uint64_t offset;
 static bool offset_known;
 
 void krp_mono_offset(uint64_t ns)
@@ -470,27 +461,7 @@ void krp_mono_offset(uint64_t ns)
 
 void krp_mono_rfc3339(char *buf, size_t size, uint64_t t)
 {
-	static time_t second = -1;
-	static char date[32], zone[8];
-	struct timespec real, mono;
-	uint64_t ns;
-	struct tm tm;
-	time_t s;
-
-	if (!offset_known) {
-		clock_gettime(CLOCK_MONOTONIC, &mono);
-		clock_gettime(CLOCK_REALTIME, &real);
-		krp_mono_offset((real.tv_sec - mono.tv_sec) * 1000000000LL + real.tv_nsec -
-				mono.tv_nsec);
-	}
-	ns = t + offset;
-	s = ns / 1000000000;
-	if (s != second) {
-		localtime_r(&s, &tm);
-		strftime(date, sizeof(date), "%FT%T", &tm);
-		strftime(zone, sizeof(zone), "%z", &tm);
-		second = s;
-	}
-	snprintf(buf, size, "%s.%06u%.3s:%s", date, (unsigned int)(ns % 1000000000 / 1000), zone,
-		 zone + 3);
+	if (!offset_known)
+		krp_mono_offset(krp_time_real() - krp_time_now());
+	krp_time_rfc3339(buf, size, t + offset);
 }

@@ -21,6 +21,13 @@ enum krp_type {
 	KRP_TYPE_words,
 };
 
+/* clang-format off */
+/* How a number is printed that has a name (names.h), and one whose bits have names. */
+#define KRP_HOW_NAMES(x)							\
+	x(role) x(test) x(state) x(phase) x(wr) x(mr_state) x(protect_case) x(judgement) \
+	x(block_op) x(cm_event) x(ib_event) x(wc_status)
+#define KRP_HOW_FLAGS(x) x(run_flags) x(phase_flags) x(post_flags) x(access) x(protect_saw)
+
 enum krp_how {
 	KRP_HOW_num,
 	KRP_HOW_hex,
@@ -35,26 +42,12 @@ enum krp_how {
 	KRP_HOW_lo,
 	KRP_HOW_err,
 	KRP_HOW_wait,
-	/* Tables of names; from run_flags on, names of bits. */
-	KRP_HOW_role,
-	KRP_HOW_test,
-	KRP_HOW_state,
-	KRP_HOW_phase,
-	KRP_HOW_wr,
-	KRP_HOW_mr_state,
-	KRP_HOW_protect_case,
-	KRP_HOW_judgement,
-	KRP_HOW_block_op,
-	KRP_HOW_cm_event,
-	KRP_HOW_ib_event,
-	KRP_HOW_wc_status,
-	KRP_HOW_run_flags,
-	KRP_HOW_phase_flags,
-	KRP_HOW_post_flags,
-	KRP_HOW_access,
-	KRP_HOW_protect_saw,
+#define KRP_HOW_ENUM(name) KRP_HOW_##name,
+	KRP_HOW_NAMES(KRP_HOW_ENUM) KRP_HOW_FLAGS(KRP_HOW_ENUM)
+#undef KRP_HOW_ENUM
 	KRP_NR_HOWS
 };
+/* clang-format on */
 
 struct krp_arg_info {
 	const char *name, *type_name;
@@ -96,6 +89,8 @@ struct krp_event_rec {
 
 /* Parses a record of the ring buffer; false: it is no event of the table, or too short. */
 bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size);
+/* The bytes of an event of this version, with as many words as it says. */
+size_t krp_event_size(const struct krp_event_head *h);
 /* The number of an event, with or without krping_; -1: there is none. */
 int krp_event_find(const char *name);
 /* The name of a value; "?" if it is beyond the table, as in the trace. */

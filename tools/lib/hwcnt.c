@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include "alloc.h"
 #include "hwcnt.h"
+#include "out.h"
 
 /* Names differ between drivers, but the beginnings of their words hardly do. */
 bool krp_hwcnt_is_error(const char *name)
@@ -58,7 +58,7 @@ static int by_name(const void *a, const void *b)
 
 static void open_counters(struct krp_hwport *p)
 {
-	struct krp_hwcnt *c, *v;
+	struct krp_hwcnt *c;
 	struct dirent *e;
 	char dev[KRPING_DEV_NAME_MAX], path[512];
 	uint64_t value;
@@ -83,13 +83,12 @@ static void open_counters(struct krp_hwport *p)
 		fd = openat(dirfd(d), e->d_name, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
 			continue;
-		v = read_value(fd, &value) ? realloc(p->v, (p->nr + 1) * sizeof(*v)) : NULL;
-		if (!v) {
+		if (!read_value(fd, &value)) {
 			close(fd);
 			continue;
 		}
-		p->v = v;
-		c = &v[p->nr++];
+		p->v = krp_resize(p->v, p->nr + 1, sizeof(*c));
+		c = &p->v[p->nr++];
 		memset(c, 0, sizeof(*c));
 		strcpy(c->name, e->d_name);
 		c->fd = fd;
@@ -156,6 +155,7 @@ static void reopen(struct krp_hwport *p)
 	close_counters(p);
 	open_counters(p);
 	p->t_prev = 0;
+	p->nr_past = 0;
 }
 
 void krp_hwcnt_read_port(struct krp_hwport *p, uint64_t now)
@@ -176,8 +176,9 @@ void krp_hwcnt_read_port(struct krp_hwport *p, uint64_t now)
 			return;
 		}
 		c->prev = c->now;
-		c->now = value;
+		c->now = c->past[p->nr_past % KRP_HWCNT_PAST] = value;
 	}
+	p->t_past[p->nr_past++ % KRP_HWCNT_PAST] = now;
 }
 
 void krp_hwcnt_read(struct krp_hwports *all, uint64_t now)
@@ -211,53 +212,26 @@ double krp_hwcnt_rate(const struct krp_hwport *p, const struct krp_hwcnt *c)
 	return krp_hwcnt_delta(c) * 1e9 / (p->t_now - p->t_prev);
 }
 
-static int value_by_name(const void *a, const void *b)
+json_object *krp_hwcnt_moved(const struct krp_hwport *p, uint64_t t_begin, uint64_t t_end,
+			     uint64_t *ns)
 {
-	return strcmp(((const struct krp_hwval *)a)->name, ((const struct krp_hwval *)b)->name);
-}
+	unsigned int i, n, before = KRP_HWCNT_PAST, after = KRP_HWCNT_PAST;
+	json_object *o;
 
-static int alloc_values(struct krp_hwvals *to, size_t nr)
-{
-	to->nr = 0;
-	to->v = nr ? calloc(nr, sizeof(*to->v)) : NULL;
-	return nr && !to->v ? -ENOMEM : 0;
-}
-
-int krp_hwcnt_copy(struct krp_hwvals *to, const struct krp_hwport *p)
-{
-	struct krp_hwval *v;
-
-	if (alloc_values(to, p->nr))
-		return -ENOMEM;
-	for (; to->nr < p->nr; to->nr++) {
-		v = &to->v[to->nr];
-		strcpy(v->name, p->v[to->nr].name);
-		v->value = p->v[to->nr].now;
+	for (i = 0; i < p->nr_past && i < KRP_HWCNT_PAST && before == KRP_HWCNT_PAST; i++) {
+		n = (p->nr_past - 1 - i) % KRP_HWCNT_PAST;
+		if (p->t_past[n] >= t_end)
+			after = n;
+		if (p->t_past[n] <= t_begin)
+			before = n;
 	}
-	if (to->nr)
-		qsort(to->v, to->nr, sizeof(*to->v), value_by_name);
-	return 0;
-}
-
-int krp_hwcnt_diff(struct krp_hwvals *to, const struct krp_hwvals *from,
-		   const struct krp_hwvals *now)
-{
-	const struct krp_hwval *old, *v;
-
-	if (alloc_values(to, from->nr ? now->nr : 0))
-		return -ENOMEM;
-	for (v = now->v; from->nr && v < now->v + now->nr; v++) {
-		old = bsearch(v, from->v, from->nr, sizeof(*from->v), value_by_name);
-		if (!old || v->value <= old->value)
-			continue;
-		to->v[to->nr] = *v;
-		to->v[to->nr++].value -= old->value;
+	if (before == KRP_HWCNT_PAST || after == KRP_HWCNT_PAST)
+		return NULL;
+	*ns = p->t_past[after] - p->t_past[before];
+	o = json_object_new_object();
+	for (i = 0; i < p->nr; i++) {
+		if (p->v[i].past[after] > p->v[i].past[before])
+			krp_json_u64(o, p->v[i].name, p->v[i].past[after] - p->v[i].past[before]);
 	}
-	return 0;
-}
-
-void krp_hwvals_free(struct krp_hwvals *c)
-{
-	free(c->v);
-	memset(c, 0, sizeof(*c));
+	return o;
 }

@@ -3,6 +3,7 @@
 #ifndef KRP_LIB_HWCNT_H
 #define KRP_LIB_HWCNT_H
 
+#include <json-c/json.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,12 +12,15 @@
 #include "escape.h"
 
 #define KRP_HWCNT_NAME 64
+/* So many readings are remembered. */
+#define KRP_HWCNT_PAST 16
 
 struct krp_hwcnt {
 	char name[KRP_HWCNT_NAME];
 	int fd;
 	bool error; /* it counts what goes wrong: retries, RNR, sequence errors */
 	uint64_t first, prev, now;
+	uint64_t past[KRP_HWCNT_PAST]; /* at the times of the port's t_past */
 };
 
 struct krp_hwport {
@@ -27,22 +31,13 @@ struct krp_hwport {
 	uint64_t t_prev, t_now; /* ns; of the last two samples */
 	struct krp_hwcnt *v;	/* errors first, then by name */
 	unsigned int nr;
+	uint64_t t_past[KRP_HWCNT_PAST]; /* a ring, of the last readings since it was opened */
+	unsigned int nr_past;
 };
 
 struct krp_hwports {
 	struct krp_hwport *v;
 	unsigned int nr;
-};
-
-/* The values of counters at a time, or how much they moved; by name. */
-struct krp_hwval {
-	char name[KRP_HWCNT_NAME];
-	uint64_t value;
-};
-
-struct krp_hwvals {
-	struct krp_hwval *v;
-	size_t nr;
 };
 
 /*
@@ -71,14 +66,11 @@ double krp_hwcnt_rate(const struct krp_hwport *p, const struct krp_hwcnt *c);
 /* Does a counter of this name count what goes wrong? */
 bool krp_hwcnt_is_error(const char *name);
 
-/* Copies the values that were read last. 0 or -ENOMEM. */
-int krp_hwcnt_copy(struct krp_hwvals *to, const struct krp_hwport *p);
 /*
- * The counters that moved, as differences; a counter that is in only one of the
- * two, or went back, is left out. 0 or -ENOMEM, and then no counters.
+ * The counters that moved between the last reading before t_begin and the first one after t_end, as an object of their
+ * differences, and the time between these readings. NULL: there is no such reading any more, or none yet.
  */
-int krp_hwcnt_diff(struct krp_hwvals *to, const struct krp_hwvals *from,
-		   const struct krp_hwvals *now);
-void krp_hwvals_free(struct krp_hwvals *c);
+json_object *krp_hwcnt_moved(const struct krp_hwport *p, uint64_t t_begin, uint64_t t_end,
+			     uint64_t *ns);
 
 #endif /* KRP_LIB_HWCNT_H */

@@ -29,14 +29,6 @@ static bool recursion_misses(const int *prog_fds, unsigned int nr, uint64_t *mis
 	return known;
 }
 
-uint64_t krp_recursion_misses(const int *prog_fds, unsigned int nr)
-{
-	uint64_t missed;
-
-	recursion_misses(prog_fds, nr, &missed);
-	return missed;
-}
-
 struct krp_lost krp_lost_read(const int *prog_fds, unsigned int nr, int counters_fd)
 {
 	struct krp_lost lost = { 0 };
@@ -45,6 +37,8 @@ struct krp_lost krp_lost_read(const int *prog_fds, unsigned int nr, int counters
 	uint32_t key;
 
 	lost.unknown = !recursion_misses(prog_fds, nr, &lost.missed);
+	if (counters_fd == KRP_NO_COUNTERS)
+		return lost;
 	nr_cpus = libbpf_num_possible_cpus();
 	per_cpu = nr_cpus > 0 ? calloc(nr_cpus, sizeof(*per_cpu)) : NULL;
 	for (key = 0; key < KRP_NR_COUNTERS; key++) {

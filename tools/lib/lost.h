@@ -14,10 +14,10 @@ struct krp_lost {
 	bool unknown;	  /* one of them could not be read */
 };
 
-/* Reads the losses of these programs, and the map of their counters. */
+#define KRP_NO_COUNTERS (-2)
+
+/* Reads the losses of these programs, and the map of their counters, if they have one. */
 struct krp_lost krp_lost_read(const int *prog_fds, unsigned int nr, int counters_fd);
-/* Events that programs did not see, since they were running already on that CPU. */
-uint64_t krp_recursion_misses(const int *prog_fds, unsigned int nr);
 
 /* The sum: all lost events, or at least so many if some are unknown. */
 static inline uint64_t krp_lost_sum(struct krp_lost l)

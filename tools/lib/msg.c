@@ -90,28 +90,30 @@ void krp_write_failed(int err)
 	_exit(KRP_EXIT_ENV);
 }
 
-void krp_verbose(const char *fmt, ...)
+static void to_stderr(const char *before, const char *fmt, va_list ap)
 {
 	char msg[2048];
+
+	format(msg, sizeof(msg), fmt, ap);
+	fprintf(stderr, "%s%s%s\n", before, *before ? ": " : "", msg);
+}
+
+void krp_verbose(const char *fmt, ...)
+{
 	va_list ap;
 
-	if (!krp_tool.opts.verbose)
-		return;
 	va_start(ap, fmt);
-	format(msg, sizeof(msg), fmt, ap);
+	if (krp_tool.opts.verbose)
+		to_stderr(krp_tool.name, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "%s: %s\n", krp_tool.name, msg);
 }
 
 void krp_note(const char *fmt, ...)
 {
-	char msg[2048];
 	va_list ap;
 
-	if (krp_tool.opts.json)
-		return;
 	va_start(ap, fmt);
-	format(msg, sizeof(msg), fmt, ap);
+	if (!krp_tool.opts.json)
+		to_stderr("", fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "%s\n", msg);
 }

@@ -16,7 +16,7 @@ struct krp_names {
 
 extern const struct krp_names krp_role_names, krp_test_names, krp_poll_names, krp_state_names,
 	krp_phase_names, krp_stage_names, krp_request_names, krp_wr_names, krp_mr_state_names,
-	krp_case_names, krp_judgement_names, krp_block_names;
+	krp_protect_case_names, krp_judgement_names, krp_block_op_names;
 /* Names of the kernel, without their prefixes RDMA_CM_EVENT_, IB_EVENT_ and IB_WC_. */
 extern const struct krp_names krp_cm_event_names, krp_ib_event_names, krp_wc_status_names;
 

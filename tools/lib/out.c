@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include <err.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -9,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "escape.h"
 #include "out.h"
 
@@ -41,21 +41,27 @@ struct krp_num krp_ns(uint64_t ns)
 	return n;
 }
 
+bool krp_parse_number(const char *s, double *v, const char **rest)
+{
+	size_t len = strspn(s, "0123456789.");
+	char *end;
+
+	*v = strtod(s, &end);
+	*rest = end;
+	return len && end == s + len && isfinite(*v);
+}
+
 bool krp_parse_ns(const char *s, uint64_t *ns)
 {
 	static const struct {
 		const char *name;
 		double ns;
 	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-	char *end;
+	const char *end;
 	unsigned int i;
 	double v;
 
-	/* No blanks, signs, or anything else that strtod() takes: 0x, inf, nan. */
-	if (!*s || s[strspn(s, "0123456789.")] == '\0' || strspn(s, "0123456789.") == 0)
-		return false;
-	v = strtod(s, &end);
-	if ((size_t)(end - s) != strspn(s, "0123456789."))
+	if (!krp_parse_number(s, &v, &end))
 		return false;
 	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
 		if (strcmp(end, units[i].name))
@@ -187,9 +193,8 @@ void krp_cell(struct krp_table *t, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	t->cell = reallocarray(t->cell, t->nr + 1, sizeof(*t->cell));
-	if (!t->cell || vasprintf(&t->cell[t->nr++], fmt, ap) < 0)
-		errx(1, "out of memory");
+	t->cell = krp_resize(t->cell, t->nr + 1, sizeof(*t->cell));
+	t->cell[t->nr++] = krp_vformat(fmt, ap);
 	va_end(ap);
 }
 
@@ -270,26 +275,40 @@ json_object *krp_hist_json(const struct krp_hist *h)
 	return a;
 }
 
-uint64_t krp_time_now(void)
+static uint64_t time_of(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-void krp_time_rfc3339(char *buf, size_t size)
+uint64_t krp_time_now(void)
 {
-	char date[32], zone[8];
-	struct timespec ts;
+	return time_of(CLOCK_MONOTONIC);
+}
+
+uint64_t krp_time_real(void)
+{
+	return time_of(CLOCK_REALTIME);
+}
+
+void krp_time_rfc3339(char *buf, size_t size, uint64_t ns)
+{
+	static time_t second = -1;
+	static char date[32], zone[8];
+	time_t s = ns / 1000000000;
 	struct tm tm;
 
-	clock_gettime(CLOCK_REALTIME, &ts);
-	localtime_r(&ts.tv_sec, &tm);
-	strftime(date, sizeof(date), "%FT%T", &tm);
-	strftime(zone, sizeof(zone), "%z", &tm);
+	if (s != second) {
+		localtime_r(&s, &tm);
+		strftime(date, sizeof(date), "%FT%T", &tm);
+		strftime(zone, sizeof(zone), "%z", &tm);
+		second = s;
+	}
 	/* strftime knows +hhmm only. */
-	snprintf(buf, size, "%s.%06ld%.3s:%s", date, ts.tv_nsec / 1000, zone, zone + 3);
+	snprintf(buf, size, "%s.%06u%.3s:%s", date, (unsigned int)(ns % 1000000000 / 1000), zone,
+		 zone + 3);
 }
 
 void krp_time_clock(char *buf, size_t size, time_t now)
@@ -321,7 +340,7 @@ void krp_json_text(json_object *o, const char *key, const char *v)
 {
 	char *clean = krp_clean_dup(v);
 
-	json_object_object_add(o, key, clean ? json_object_new_string(clean) : NULL);
+	json_object_object_add(o, key, json_object_new_string(clean));
 	free(clean);
 }
 
@@ -385,7 +404,7 @@ json_object *krp_json_new(const char *tool, bool final)
 	json_object *o = json_object_new_object();
 	char time[64];
 
-	krp_time_rfc3339(time, sizeof(time));
+	krp_time_rfc3339(time, sizeof(time), krp_time_real());
 	krp_json_text(o, "tool", tool);
 	krp_json_u64(o, "schema", KRP_JSON_SCHEMA);
 	krp_json_text(o, "time", time);

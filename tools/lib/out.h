@@ -20,7 +20,9 @@ struct krp_num {
 
 /* A time with its unit: 123ns 1.23us 45.6ms 78.9s 1234s; "-" for KRP_NS_UNKNOWN. */
 struct krp_num krp_ns(uint64_t ns);
-/* The reverse: a number, which may have a fraction, and ns, us, ms or s. */
+/* A number, and what is behind it: no blanks, signs, or anything else that strtod() takes, as 0x, inf, nan. */
+bool krp_parse_number(const char *s, double *v, const char **rest);
+/* The reverse of krp_ns(): a number, which may have a fraction, and ns, us, ms or s. */
 bool krp_parse_ns(const char *s, uint64_t *ns);
 /* A count: 12345, 123k, 4.56M */
 struct krp_num krp_count(uint64_t n);
@@ -69,8 +71,10 @@ json_object *krp_hist_json(const struct krp_hist *h);
 
 /* The time of the monotonic clock, which the events use, in nanoseconds. */
 uint64_t krp_time_now(void);
-/* The time of day, RFC 3339 with microseconds, and the clock time alone of a time. */
-void krp_time_rfc3339(char *buf, size_t size);
+/* The time of the clock on the wall, in nanoseconds since 1970. */
+uint64_t krp_time_real(void);
+/* Such a time in RFC 3339 with microseconds, and the clock time alone of a time. */
+void krp_time_rfc3339(char *buf, size_t size, uint64_t ns);
 void krp_time_clock(char *buf, size_t size, time_t now);
 /*
  * When the first interval ends, which begins now, in seconds of the monotonic clock: about its length later, on

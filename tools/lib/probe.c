@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <linux/bpf.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "probe.h"
+#include "procfile.h"
 #include "tool.h"
 
 /* The prefix of the event's name, in the name of a program's section. */
@@ -35,50 +37,19 @@ const char *krp_event_of(const struct bpf_program *prog)
 	return bpf_program__section_name(prog) + strlen(RAW_TP);
 }
 
-static int set_sizes(struct krp_probe *p, const struct krp_want *want)
-{
-	struct bpf_map *map;
-	uint32_t n;
-	int err = 0;
-
-	bpf_object__for_each_map(map, p->obj) {
-		if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF) {
-			n = sysconf(_SC_PAGESIZE);
-			if (n < want->ring_bytes)
-				n = want->ring_bytes;
-			if (n < bpf_map__max_entries(map))
-				n = bpf_map__max_entries(map);
-			err = bpf_map__set_max_entries(map, n);
-		} else if (bpf_map__type(map) == BPF_MAP_TYPE_HASH) {
-			err = bpf_map__set_max_entries(map, want->runs);
-		}
-		if (err)
-			break;
-	}
-	return err;
-}
-
-static void choose_events(struct krp_probe *p, const struct krp_want *want)
-{
-	struct bpf_program *prog;
-
-	bpf_object__for_each_program(prog, p->obj) {
-		if (want->event && !want->event(krp_event_of(prog)))
-			bpf_program__set_autoload(prog, false);
-	}
-}
-
 static int load(struct krp_probe *p, const struct krp_want *want)
 {
+	struct bpf_program *prog;
 	int err;
 
 	p->obj = *want->skeleton->obj;
 	p->listening = want->listening;
-	choose_events(p, want);
-	err = set_sizes(p, want);
+	bpf_object__for_each_program(prog, p->obj) {
+		if (want->event && !want->event(krp_event_of(prog)))
+			bpf_program__set_autoload(prog, false);
+	}
 	*want->only_run = want->run;
-	if (!err)
-		err = bpf_object__load_skeleton(want->skeleton);
+	err = bpf_object__load_skeleton(want->skeleton);
 	p->counters_fd = bpf_map__fd(want->counters);
 	return err;
 }
@@ -97,16 +68,12 @@ static int attach_one(struct krp_probe *p, struct bpf_program *prog)
 	return 0;
 }
 
-/*
- * krping_run_start, where it is wanted, is attached last: if we have seen a run start,
- * we have seen all that came after.
- */
-static int attach_all(struct krp_probe *p, const char **event)
+int krp_probe_attach(struct krp_probe *p, struct bpf_object *obj, const char **event)
 {
 	struct bpf_program *prog, *last = NULL;
 	int err;
 
-	bpf_object__for_each_program(prog, p->obj) {
+	bpf_object__for_each_program(prog, obj) {
 		if (!bpf_program__autoload(prog))
 			continue;
 		*event = krp_event_of(prog);
@@ -124,9 +91,8 @@ static int attach_all(struct krp_probe *p, const char **event)
 
 static const char *hint(int err)
 {
-	static char line[128];
+	char line[128];
 	int probed;
-	FILE *f;
 
 	if (err == -ENOMEM || err == -E2BIG)
 		return krp_tool.has & KRP_HAS_RECORDS ? " (try a smaller --records)" : "";
@@ -139,13 +105,7 @@ static const char *hint(int err)
 			       " (this kernel has no BPF for tracing: it needs CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS)" :
 			       "";
 	}
-	*line = '\0';
-	f = fopen("/sys/kernel/security/lockdown", "re");
-	if (f) {
-		if (!fgets(line, sizeof(line), f))
-			*line = '\0';
-		fclose(f);
-	}
+	krp_first_line("/sys/kernel/security/lockdown", line, sizeof(line));
 	if (strstr(line, "[confidentiality]"))
 		return " (the kernel is locked down for confidentiality)";
 	return " (libbpf needs root, or CAP_BPF and CAP_PERFMON, or a larger RLIMIT_MEMLOCK)";
@@ -188,7 +148,7 @@ void krp_probe_open(struct krp_probe *p, const struct krp_want *want)
 	err = load(p, want);
 	if (err)
 		krp_probe_die_of_load(err);
-	err = attach_all(p, &event);
+	err = krp_probe_attach(p, p->obj, &event);
 	if (err)
 		krp_probe_die_of_attach(event, err);
 	__atomic_store_n(p->listening, 1, __ATOMIC_SEQ_CST);
@@ -199,7 +159,7 @@ void krp_probe_detach(struct krp_probe *p)
 {
 	unsigned int i;
 
-	if (p->nr_progs)
+	if (p->listening && p->nr_progs)
 		__atomic_store_n(p->listening, 0, __ATOMIC_SEQ_CST);
 	for (i = 0; i < p->nr_progs; i++) {
 		bpf_link__destroy(p->links[i]);
@@ -216,4 +176,23 @@ void krp_probe_close(struct krp_probe *p)
 struct krp_lost krp_probe_lost(const struct krp_probe *p)
 {
 	return krp_lost_read(p->prog_fds, p->nr_progs, p->counters_fd);
+}
+
+int krp_ask(const char *event)
+{
+	static const struct bpf_insn return_0[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	int prog_fd, fd;
+
+	prog_fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "krp_ask", "Dual BSD/GPL", return_0,
+				sizeof(return_0) / sizeof(*return_0), NULL);
+	if (prog_fd < 0)
+		krp_probe_die_of_load(prog_fd);
+	fd = bpf_raw_tracepoint_open(event, prog_fd);
+	if (fd < 0)
+		krp_probe_die_of_attach(event, fd);
+	close(prog_fd);
+	return fd;
 }

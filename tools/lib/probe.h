@@ -24,17 +24,15 @@ struct krp_probe {
 	int prog_fds[KRP_MAX_PROGS];
 	unsigned int nr_progs;
 	int counters_fd;
-	uint32_t *listening;
+	uint32_t *listening; /* NULL: the programs have none */
 };
 
 /* What a tool wants of its programs. KRP_SKELETON() fills in the first four members. */
 struct krp_want {
 	struct bpf_object_skeleton *skeleton;
 	struct bpf_map *counters;
-	uint32_t *only_run, *listening; /* these variables of bpf/base.bpf.h */
-	uint32_t run;			/* watch this run only; 0: all */
-	uint32_t runs;			/* room for so many in each hash */
-	uint32_t ring_bytes; /* least size of its ring buffers: a power of two, of whole pages */
+	uint32_t *only_run, *listening;	  /* these variables of bpf/base.bpf.h */
+	uint32_t run;			  /* watch this run only; 0: all */
 	bool (*event)(const char *event); /* attach to this event? NULL: to all */
 };
 
@@ -59,14 +57,25 @@ void krp_probe_die_of_load(int err) __attribute__((noreturn));
 void krp_probe_die_of_attach(const char *event, int err) __attribute__((noreturn));
 /*
  * Loads the programs of an open skeleton and attaches them as raw tracepoints, or
- * dies with the cause. The tool sets constants of the programs (skel->rodata) before.
+ * dies with the cause. The tool sets sizes of maps and constants of the programs (skel->rodata) before.
  * The skeleton stays the tool's, and is destroyed after krp_probe_close().
  */
 void krp_probe_open(struct krp_probe *p, const struct krp_want *want);
+/*
+ * Attaches the programs of a loaded object to their events. 0, or -errno and the event. krping_run_start, where it is
+ * wanted, comes last: if we have seen a run start, we have seen all that came after.
+ */
+int krp_probe_attach(struct krp_probe *p, struct bpf_object *obj, const char **event);
 /* Stops the events; the counts can still be read. */
 void krp_probe_detach(struct krp_probe *p);
 void krp_probe_close(struct krp_probe *p);
 
 struct krp_lost krp_probe_lost(const struct krp_probe *p);
+
+/*
+ * Asks the module for what an event costs, where /proc tells the figures: attaches to the event until what it returns is closed, also
+ * by the end of the tool. Dies with the cause if it cannot.
+ */
+int krp_ask(const char *event);
 
 #endif /* KRP_LIB_PROBE_H */

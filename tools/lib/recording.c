@@ -20,11 +20,9 @@ char *krp_recording_table(void)
 	const struct krp_event_info *e;
 	size_t size;
 	char *text;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = krp_text_open(&text, &size);
 	unsigned int i;
 
-	if (!f)
-		krp_die("out of memory");
 	for (e = krp_events; e < krp_events + KRP_NR_EVENTS; e++) {
 		fputs(e->name, f);
 		for (i = 0; i < e->nr_args; i++)
@@ -32,8 +30,7 @@ char *krp_recording_table(void)
 				hows[e->args[i].how] ?: e->args[i].type_name);
 		fputc('\n', f);
 	}
-	if (fclose(f))
-		krp_die("out of memory");
+	krp_text_close(f);
 	return text;
 }
 
@@ -139,15 +136,14 @@ static const struct krp_event_head *convert(struct krp_recording *r, const struc
 	if (own->words > 0)
 		own_args[own->words - 1] = nr;
 	memcpy(own_more, more, nr * sizeof(__u64));
-	*size = sizeof(*to) + own->nr_args * sizeof(__u64) + (own->text >= 0) * KRP_TEXT_MAX +
-		(own->label >= 0) * KRPING_NAME_MAX + nr * sizeof(__u64);
+	*size = krp_event_size(to);
 	return to;
 }
 
 static const char *take_about(struct krp_recording *r, const char *text)
 {
 	char *clean = krp_clean_dup(text);
-	json_object *o = json_tokener_parse(clean ?: "");
+	json_object *o = json_tokener_parse(clean);
 
 	free(clean);
 	if (!json_object_is_type(o, json_type_object)) {

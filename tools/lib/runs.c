@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
 #include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
+#include <linux/types.h>
+
+#include "alloc.h"
+#include "names.h"
+#include "out.h"
 #include "procfile.h"
 #include "runs.h"
+#include "../../bpf/slot.h"
 
 /* Finished runs that are not asked for again. */
 #define KEEP_MAX 2048
 
-enum kind { U32, U64, INT, BOOL, TEXT };
-
 /* clang-format off */
-static const struct field {
-	const char *key;
-	enum kind kind;
-	size_t offset, size;
-} fields[] = {
-#define F(key, kind, member)	{ key, kind, offsetof(struct krp_run_info, member), \
-				  sizeof(((struct krp_run_info *)0)->member) }
+static const struct krp_field fields[] = {
+#define F(key, kind, member)	KRP_FIELD(key, kind, struct krp_run_info, member)
 	F("id", U32, id),
 	F("parent", U32, parent),
 	F("peer_run", U32, peer_run),
@@ -88,100 +89,7 @@ static const struct field {
 };
 /* clang-format on */
 
-/*
- * hint is where the field before was found: the module writes the keys of each
- * line in the same order, and fields has that order, too.
- */
-static void set(struct krp_run_info *r, const char *key, const char *value, unsigned int *hint)
-{
-	const unsigned int nr = sizeof(fields) / sizeof(*fields);
-	const struct field *f;
-	unsigned int i;
-	void *p;
-
-	for (i = 0; i < nr; i++) {
-		f = &fields[(*hint + i) % nr];
-		if (strcmp(f->key, key))
-			continue;
-		*hint = (*hint + i + 1) % nr;
-		p = (char *)r + f->offset;
-		switch (f->kind) {
-		case U32:
-			*(uint32_t *)p = strtoul(value, NULL, 0);
-			break;
-		case U64:
-			*(uint64_t *)p = strtoull(value, NULL, 0);
-			break;
-		case INT:
-			*(int *)p = strtol(value, NULL, 0);
-			break;
-		case BOOL:
-			*(bool *)p = strtoul(value, NULL, 0) != 0;
-			break;
-		case TEXT:
-			krp_escape(p, f->size, value, SIZE_MAX);
-			break;
-		}
-		return;
-	}
-}
-
-/* The character that an escape of the kernel's seq_escape() stands for; s is behind its backslash. */
-static char *escaped_char(char *s, char *c)
-{
-	static const char names[] = "n\nr\rt\tv\vf\fa\ae\033";
-	const char *name;
-
-	if (s[0] >= '0' && s[0] <= '3' && s[1] >= '0' && s[1] <= '7' && s[2] >= '0' &&
-	    s[2] <= '7') {
-		*c = (s[0] - '0') << 6 | (s[1] - '0') << 3 | (s[2] - '0');
-		return s + 3;
-	}
-	*c = *s;
-	for (name = names; *name; name += 2) {
-		if (*name == *s)
-			*c = name[1];
-	}
-	return s + 1;
-}
-
-/*
- * Cuts the next key=value, in place, off the text at *p. A value in quotes may
- * hold anything, with the escapes of seq_escape(). false: no more, or not of this form.
- */
-static bool next_pair(char **p, char **key, char **value)
-{
-	char *s = *p, *to;
-
-	while (*s == ' ')
-		s++;
-	*key = s;
-	s = strpbrk(s, "= ");
-	if (!s || *s != '=')
-		return false;
-	*s++ = '\0';
-	*value = s;
-	if (*s != '"') {
-		s += strcspn(s, " ");
-		if (*s)
-			*s++ = '\0';
-		*p = s;
-		return true;
-	}
-	*value = to = ++s;
-	while (*s && *s != '"') {
-		if (*s == '\\' && s[1])
-			s = escaped_char(s + 1, to++);
-		else
-			*to++ = *s++;
-	}
-	if (*s != '"')
-		return false;
-	s++;
-	*to = '\0';
-	*p = s;
-	return true;
-}
+#define NR_FIELDS (sizeof(fields) / sizeof(*fields))
 
 static void parse_header(struct krp_runs *runs, char *line)
 {
@@ -197,58 +105,37 @@ static void parse_header(struct krp_runs *runs, char *line)
 	}
 }
 
-static int parse_line(struct krp_runs *runs, char *line)
+/* A line is another run, behind those that are there already. */
+static void parse_line(void *ctx, char *line)
 {
+	struct krp_runs *runs = ctx;
 	struct krp_run_info *r;
-	unsigned int hint = 0;
-	char *key, *value;
 
-	if (runs->nr == runs->room) {
-		size_t room = runs->room ? 2 * runs->room : 64;
-
-		r = realloc(runs->v, room * sizeof(*r));
-		if (!r)
-			return -ENOMEM;
-		runs->v = r;
-		runs->room = room;
+	if (*line == '#') {
+		parse_header(runs, line + 1);
+		return;
 	}
+	if (runs->nr == runs->room)
+		runs->v = krp_grow(runs->v, &runs->room, 2 * runs->room ?: 64, sizeof(*r));
 	r = &runs->v[runs->nr];
 	memset(r, 0, sizeof(*r));
-	while (next_pair(&line, &key, &value))
-		set(r, key, value, &hint);
+	krp_fields_parse(r, fields, NR_FIELDS, line);
 	/* Ids begin at 1: a line without one is not a run. */
 	if (r->id)
 		runs->nr++;
-	return 0;
-}
-
-/* Parses more runs, and adds them behind those that are there already. */
-static int parse_more(struct krp_runs *runs, FILE *f)
-{
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t len;
-	int err = 0;
-
-	while (!err && (len = getline(&line, &room, f)) > 0) {
-		if (line[len - 1] != '\n')
-			break;
-		line[len - 1] = '\0';
-		if (*line == '#')
-			parse_header(runs, line + 1);
-		else
-			err = parse_line(runs, line);
-	}
-	if (!err && ferror(f))
-		err = -EIO;
-	free(line);
-	return err;
 }
 
 int krp_runs_parse(struct krp_runs *runs, FILE *f)
 {
 	runs->nr = 0;
-	return parse_more(runs, f);
+	return krp_procfile_lines(f, parse_line, runs);
+}
+
+void krp_run_json(json_object *o, const struct krp_run_info *r)
+{
+	krp_json_u64(o, "run", r->id);
+	krp_fields_json(o, r, fields + 1, NR_FIELDS - 2);
+	krp_json_text(o, "reason", r->reason);
 }
 
 /* A run that failed goes on for a while, and its phase is shown until it is over. */
@@ -286,7 +173,7 @@ static int read_more(struct krp_runs *runs)
 		runs->nr = 0;
 	if (!f)
 		return -errno;
-	err = parse_more(runs, f);
+	err = krp_procfile_lines(f, parse_line, runs);
 	fclose(f);
 	return err;
 }
@@ -405,4 +292,79 @@ const char *krp_state_short(const char *state)
 			return names[i][1];
 	}
 	return state;
+}
+
+void krp_split_text(char *buf, size_t size, const struct krp_split *split)
+{
+	uint64_t all = split->own_host_ns + split->peer_host_ns + split->network_ns;
+	double percent = all ? 100.0 / all : 0;
+
+	buf[0] = '\0';
+	if (!split->iters)
+		return;
+	snprintf(buf, size,
+		 "own host %s %.0f %%, peer's host %s %.0f %%, network and devices %s %.0f %%",
+		 krp_ns(split->own_host_ns / split->iters).s, split->own_host_ns * percent,
+		 krp_ns(split->peer_host_ns / split->iters).s, split->peer_host_ns * percent,
+		 krp_ns(split->network_ns / split->iters).s, split->network_ns * percent);
+}
+
+void krp_split_json(json_object *o, const struct krp_split *split)
+{
+	krp_json_u64(o, "split_iters", split->iters);
+	krp_json_u64(o, "own_host_ns", split->own_host_ns);
+	krp_json_u64(o, "peer_host_ns", split->peer_host_ns);
+	krp_json_u64(o, "network_ns", split->network_ns);
+}
+
+struct krp_split krp_split_since(const struct krp_split *now, const struct krp_split *before)
+{
+	return (struct krp_split){
+		.iters = now->iters - before->iters,
+		.own_host_ns = now->own_host_ns - before->own_host_ns,
+		.peer_host_ns = now->peer_host_ns - before->peer_host_ns,
+		.network_ns = now->network_ns - before->network_ns,
+	};
+}
+
+static uint32_t moves_of(uint32_t test)
+{
+	switch (test) {
+	case KRPING_TEST_FR:
+	case KRPING_TEST_PROTECT:
+		return 0;
+	case KRPING_TEST_RPING:
+	case KRPING_TEST_WLAT:
+		return 2;
+	default:
+		return 1;
+	}
+}
+
+const struct krp_run_info *krp_run_info_of(const struct krp_head *head)
+{
+	static struct krp_run_info info;
+
+	if (head->late)
+		return NULL;
+	info = (struct krp_run_info){ .id = head->run };
+	snprintf(info.role, sizeof(info.role), "%s", krp_name(&krp_role_names, head->role));
+	snprintf(info.test, sizeof(info.test), "%s", krp_name(&krp_test_names, head->test));
+	/* The bits begin with that of the context 1. */
+	snprintf(info.poll_ctx, sizeof(info.poll_ctx), "%s",
+		 krp_name(&krp_poll_names, ffs(head->flags / KRPING_RUN_F_SOFTIRQ)));
+	krp_escape(info.name, sizeof(info.name), head->name, sizeof(head->name));
+	krp_escape(info.dev, sizeof(info.dev), head->dev, sizeof(head->dev));
+	if (!*head->dev)
+		strcpy(info.dev, "-");
+	info.peer_run = head->peer_run;
+	info.port = head->port;
+	info.qp = head->qp;
+	info.size = head->size;
+	info.moves = moves_of(head->test);
+	info.count = head->count;
+	info.pid = head->pid;
+	info.parent = head->parent;
+	info.start_ns = head->t_first;
+	return &info;
 }

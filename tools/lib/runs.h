@@ -3,6 +3,7 @@
 #ifndef KRP_LIB_RUNS_H
 #define KRP_LIB_RUNS_H
 
+#include <json-c/json.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,6 +61,8 @@ struct krp_runs {
  * may have more. A last line without its end is dropped. 0 or -errno.
  */
 int krp_runs_parse(struct krp_runs *runs, FILE *f);
+/* All that the line of a run says, by its keys, but for "run" instead of id. */
+void krp_run_json(json_object *o, const struct krp_run_info *r);
 /* Parses KRP_PROC_RUNS. 0 or -errno. */
 int krp_runs_read(struct krp_runs *runs);
 void krp_runs_free(struct krp_runs *runs);
@@ -81,5 +84,22 @@ void krp_run_host(const char *addr, char *buf, size_t size);
 double krp_run_bytes_of_iter(const struct krp_run_info *r);
 /* The state in eight letters or fewer. */
 const char *krp_state_short(const char *state);
+
+/* Room for the text of krp_split_text(). */
+#define KRP_SPLIT_TEXT 96
+
+/* The means of the iterations that were split, in words; empty if none was. */
+void krp_split_text(char *buf, size_t size, const struct krp_split *split);
+void krp_split_json(json_object *o, const struct krp_split *split);
+/* What came between two looks at a run. */
+struct krp_split krp_split_since(const struct krp_split *now, const struct krp_split *before);
+
+/*
+ * What run_start and conn told of a run that /proc does not list: it was read before the run began, or has forgotten it since. Valid
+ * until the next call; NULL: its run_start was not seen. How often an iteration moves its data depends on signal= in bw and fast,
+ * which is not known then: of these it is the least.
+ */
+struct krp_head;
+const struct krp_run_info *krp_run_info_of(const struct krp_head *head);
 
 #endif /* KRP_LIB_RUNS_H */

@@ -25,6 +25,7 @@ void krp_source_open(struct krp_source *s, bool (*event)(const char *event), uin
 		     uint32_t ring_bytes, uint32_t wake_bytes,
 		     int (*take)(void *ctx, void *data, size_t size), void *ctx)
 {
+	uint32_t page = sysconf(_SC_PAGESIZE);
 	struct krp_want want;
 
 	krp_probe_init();
@@ -32,10 +33,10 @@ void krp_source_open(struct krp_source *s, bool (*event)(const char *event), uin
 	krp_probe_opened(s->skel);
 	s->skel->rodata->wake_bytes = wake_bytes;
 	s->skel->rodata->rare_bytes = ring_bytes / 8 * 7;
+	bpf_map__set_max_entries(s->skel->maps.ring, ring_bytes > page ? ring_bytes : page);
 	want = (struct krp_want){
 		KRP_SKELETON(s->skel),
 		.run = run,
-		.ring_bytes = ring_bytes,
 		.event = event,
 	};
 	krp_probe_open(&s->probe, &want);

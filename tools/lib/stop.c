@@ -36,6 +36,9 @@ void krp_stop_signals(sigset_t *stop)
 	sigaddset(stop, SIGTERM);
 	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
 		sigaddset(stop, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, stop, NULL);
+	/* A shell starts background jobs with SIGINT ignored; a SIGINT must stop us all the same. */
+	signal(SIGINT, SIG_DFL);
 }
 
 void krp_next_signal_kills(const sigset_t *stop, const siginfo_t *first)

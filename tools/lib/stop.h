@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-/* INT, TERM and HUP; without HUP where that is ignored, as under nohup. */
+/* Blocks INT, TERM and HUP, and returns them; without HUP where that is ignored, as under nohup. */
 void krp_stop_signals(sigset_t *stop);
 
 /*

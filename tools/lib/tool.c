@@ -14,8 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "checked.h"
 #include "names.h"
+#include "procfile.h"
 #include "stop.h"
 #include "tool.h"
 
@@ -39,33 +41,52 @@ enum {
 	OPT_SPLIT,
 };
 
-static const struct argp_option options[] = {
-	{ NULL, 0, NULL, 0, "When:", 1 },
-	{ "interval", 'i', "SECONDS", 0, "print each SECONDS (0.1 at least)", 1 },
-	{ "total", OPT_TOTAL, NULL, 0, "at each interval what was since the start", 1 },
-	{ "duration", 't', "TIME", 0, "stop after TIME: seconds, or with s, m, h", 1 },
-	{ "until-done", 'e', NULL, 0, "stop when all runs have ended", 1 },
-	{ NULL, 0, NULL, 0, "Output:", 2 },
-	{ "json", 'j', NULL, 0, "JSON: one object a line and interval", 2 },
-	{ "timestamp", 'T', NULL, 0, "the time on each line", 2 },
-	{ "verbose", 'v', NULL, 0, "tell what is done, and libbpf's messages", 2 },
-	{ "histograms", 'H', NULL, 0, "print histograms too", 2 },
-	{ "by", OPT_BY, "KEY", 0, "sum runs by dev, peer, role, test or size", 2 },
-	{ "split", OPT_SPLIT, NULL, 0, "ask whose time pings are: host or network", 2 },
-	{ NULL, 0, NULL, 0, "Which runs:", 3 },
-	{ "input", 'I', "FILE", 0, "of a recording: krping record's, or trace-cmd's", 3 },
-	{ "run", OPT_RUN, "ID", 0, "this run; stops when it ends", 3 },
-	{ "dev", 'd', "NAME", 0, "on this RDMA device", 3 },
-	{ "test", OPT_TEST, "NAME", 0, "of this test", 3 },
-	{ "role", OPT_ROLE, "ROLE", 0, "server or client", 3 },
-	{ "name", OPT_NAME, "LABEL", 0, "with this label, as name= gave it", 3 },
-	{ "qp", OPT_QP, "NUMBER", 0, "on this queue pair", 3 },
-	{ NULL, 0, NULL, 0, "Room:", 5 },
-	{ "max-runs", OPT_MAX_RUNS, "N", 0, "for N runs at once (512)", 5 },
-	{ "records", OPT_RECORDS, "KIB", 0, "for events that are not read yet (8192)", 5 },
-	{ NULL, 0, NULL, 0, "Help:", -1 },
-	{ 0 }
+/* clang-format off */
+static const struct tool_option {
+	struct argp_option argp;
+	unsigned int needs; /* which KRP_HAS_*; 0: all tools have it */
+	size_t yes;	    /* what it says yes to, in krp_opts; 0: it has a value, which parse() looks at */
+} options[] = {
+#define HEAD(text, group)	{ { NULL, 0, NULL, 0, text, group }, 0, 0 }
+#define OPT(name, key, arg, text, group, needs, yes) \
+				{ { name, key, arg, 0, text, group }, needs, yes }
+#define YES(member)		offsetof(struct krp_opts, member)
+	HEAD("When:", 1),
+	OPT("interval", 'i', "SECONDS",
+	    "print each SECONDS (0.1 at least)", 1, KRP_HAS_INTERVAL, 0),
+	OPT("total", OPT_TOTAL, NULL,
+	    "at each interval what was since the start", 1, KRP_HAS_INTERVAL, YES(total)),
+	OPT("duration", 't', "TIME", "stop after TIME: seconds, or with s, m, h", 1, 0, 0),
+	OPT("until-done", 'e', NULL, "stop when all runs have ended", 1, 0, YES(until_done)),
+	HEAD("Output:", 2),
+	OPT("json", 'j', NULL, "JSON: one object a line and interval", 2, 0, YES(json)),
+	OPT("timestamp", 'T', NULL, "the time on each line", 2, 0, YES(stamp)),
+	OPT("verbose", 'v', NULL, "tell what is done, and libbpf's messages", 2, 0, YES(verbose)),
+	OPT("histograms", 'H', NULL,
+	    "print histograms too", 2, KRP_HAS_HISTOGRAMS, YES(histograms)),
+	OPT("by", OPT_BY, "KEY", "sum runs by dev, peer, role, test or size", 2, KRP_HAS_BY, 0),
+	OPT("split", OPT_SPLIT, NULL,
+	    "ask whose time pings are: host or network", 2, KRP_HAS_SPLIT, YES(split)),
+	HEAD("Which runs:", 3),
+	OPT("input", 'I', "FILE",
+	    "of a recording: krping record's, or trace-cmd's", 3, KRP_HAS_INPUT, 0),
+	OPT("run", OPT_RUN, "ID", "this run; stops when it ends", 3, 0, 0),
+	OPT("dev", 'd', "NAME", "on this RDMA device", 3, KRP_HAS_FILTERS, 0),
+	OPT("test", OPT_TEST, "NAME", "of this test", 3, KRP_HAS_FILTERS, 0),
+	OPT("role", OPT_ROLE, "ROLE", "server or client", 3, KRP_HAS_FILTERS, 0),
+	OPT("name", OPT_NAME, "LABEL", "with this label, as name= gave it", 3, KRP_HAS_FILTERS, 0),
+	OPT("qp", OPT_QP, "NUMBER", "on this queue pair", 3, KRP_HAS_FILTERS, 0),
+	HEAD("Room:", 5),
+	OPT("max-runs", OPT_MAX_RUNS, "N", "for N runs at once (512)", 5, KRP_HAS_MAX_RUNS, 0),
+	OPT("records", OPT_RECORDS, "KIB",
+	    "for events that are not read yet (8192)", 5, KRP_HAS_RECORDS, 0),
+	HEAD("Help:", -1),
+	{ { 0 }, 0, 0 }
+#undef HEAD
+#undef OPT
+#undef YES
 };
+/* clang-format on */
 
 unsigned long krp_arg_number(const char *what, const char *arg, unsigned long min,
 			     unsigned long max)
@@ -82,25 +103,16 @@ unsigned long krp_arg_number(const char *what, const char *arg, unsigned long mi
 
 static double seconds(const char *what, const char *arg, bool units)
 {
+	static const char names[] = "smh"; /* each one is 60 of that before it */
+	const char *end, *unit;
+	bool good;
 	double v;
-	char *end;
 
-	v = strtod(arg, &end);
-	if (units && end != arg && *end && !end[1]) {
-		switch (*end++) {
-		case 's':
-			break;
-		case 'm':
-			v *= 60;
-			break;
-		case 'h':
-			v *= 3600;
-			break;
-		default:
-			end--;
-		}
-	}
-	if (end == arg || *end || !isfinite(v) || v < 0.1 || v > 1e7)
+	good = krp_parse_number(arg, &v, &end);
+	unit = units && *end && !end[1] ? strchr(names, *end) : NULL;
+	if (unit)
+		v *= pow(60, unit - names);
+	if (!good || (*end && !unit) || v < 0.1 || v > 1e7)
 		krp_die("%s: not a time of 0.1 seconds or more: %s", what, arg);
 	return v;
 }
@@ -108,38 +120,24 @@ static double seconds(const char *what, const char *arg, bool units)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct krp_opts *o = &krp_tool.opts;
+	size_t i;
 	int by;
 
+	for (i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		if (options[i].yes && options[i].argp.key == key) {
+			*(bool *)((char *)o + options[i].yes) = true;
+			return 0;
+		}
+	}
 	switch (key) {
 	case 'i':
 		o->interval = seconds("--interval", arg, false);
 		break;
-	case OPT_TOTAL:
-		o->total = true;
-		break;
 	case 't':
 		o->duration = seconds("--duration", arg, true);
 		break;
-	case 'e':
-		o->until_done = true;
-		break;
-	case 'j':
-		o->json = true;
-		break;
-	case 'T':
-		o->stamp = true;
-		break;
-	case 'H':
-		o->histograms = true;
-		break;
-	case OPT_SPLIT:
-		o->split = true;
-		break;
 	case 'I':
 		o->input = arg;
-		break;
-	case 'v':
-		o->verbose = true;
 		break;
 	case OPT_RUN:
 		o->run = krp_arg_number("--run", arg, 1, UINT32_MAX);
@@ -153,8 +151,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			krp_die("-d: a device, not %s; a duration is -t %s", arg, arg);
 		/* Escaped, like the names that it is compared with. */
 		o->dev = krp_escape_dup(arg);
-		if (!o->dev)
-			krp_die("out of memory");
 		break;
 	case OPT_NAME:
 		o->name = arg;
@@ -206,34 +202,13 @@ static void version(FILE *f, struct argp_state *state)
 		libbpf_major_version(), libbpf_minor_version(), KRPING_EVENTS_ABI);
 }
 
-/* Which KRP_HAS_* an option needs; 0: each tool has it. */
-static unsigned int option_needs(int key)
+void krp_tool_begin(const char *name)
 {
-	switch (key) {
-	case 'i':
-	case OPT_TOTAL:
-		return KRP_HAS_INTERVAL;
-	case OPT_MAX_RUNS:
-		return KRP_HAS_MAX_RUNS;
-	case OPT_RECORDS:
-		return KRP_HAS_RECORDS;
-	case OPT_BY:
-		return KRP_HAS_BY;
-	case 'H':
-		return KRP_HAS_HISTOGRAMS;
-	case OPT_SPLIT:
-		return KRP_HAS_SPLIT;
-	case 'I':
-		return KRP_HAS_INPUT;
-	case 'd':
-	case OPT_TEST:
-	case OPT_ROLE:
-	case OPT_NAME:
-	case OPT_QP:
-		return KRP_HAS_FILTERS;
-	default:
-		return 0;
-	}
+	krp_open_closed_streams();
+	krp_tool.name = name;
+	argp_program_version_hook = version;
+	argp_err_exit_status = KRP_EXIT_ENV;
+	krp_check_stdout(krp_write_failed);
 }
 
 void krp_tool_init(int argc, char **argv, const char *name, const char *doc, const struct argp *own)
@@ -252,16 +227,12 @@ void krp_tool_init(int argc, char **argv, const char *name, const char *doc, con
 	unsigned int i, n = 0;
 
 	for (i = 0; i < sizeof(options) / sizeof(*options); i++) {
-		if (!(option_needs(options[i].key) & ~krp_tool.has))
-			shown[n++] = options[i];
+		if (!(options[i].needs & ~krp_tool.has))
+			shown[n++] = options[i].argp;
 	}
-	krp_open_closed_streams();
-	krp_tool.name = name;
+	krp_tool_begin(name);
 	/* As the link is called, whoever asked: for ps(1), and for krping slow, which tells who had the CPUs. */
 	prctl(PR_SET_NAME, name);
-	argp_program_version_hook = version;
-	argp_err_exit_status = KRP_EXIT_ENV;
-	krp_check_stdout(krp_write_failed);
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	if (krp_tool.opts.input) {
 		if (krp_tool.opts.split)
@@ -290,17 +261,16 @@ void krp_preflight(void)
 {
 	static const char abi_file[] = "/sys/module/rdma_krping/parameters/events_abi";
 	unsigned int abi;
-	FILE *f;
+	char line[32];
 
 	if (!may_use_bpf())
 		krp_die("needs root, or the capabilities CAP_BPF and CAP_PERFMON: try \"sudo %s\"",
 			krp_tool.name);
 	if (access("/sys/module/rdma_krping", F_OK))
 		krp_die("the module is not loaded: try \"modprobe rdma_krping\"");
-	f = fopen(abi_file, "re");
-	if (!f || fscanf(f, "%u", &abi) != 1)
+	krp_first_line(abi_file, line, sizeof(line));
+	if (sscanf(line, "%u", &abi) != 1)
 		krp_die("cannot read %s: is the module loaded the one of this project?", abi_file);
-	fclose(f);
 	if (abi != KRPING_EVENTS_ABI)
 		krp_die("the module has events ABI %u, this tool knows %d: install module and tools of one version",
 			abi, KRPING_EVENTS_ABI);
@@ -398,28 +368,19 @@ void krp_check_filter(void)
 
 FILE *krp_text(void)
 {
-	if (!krp_tool.text) {
-		krp_tool.text = open_memstream(&krp_tool.text_buf, &krp_tool.text_size);
-		if (!krp_tool.text)
-			krp_die("out of memory");
-	}
+	if (!krp_tool.text)
+		krp_tool.text = krp_text_open(&krp_tool.text_buf, &krp_tool.text_size);
 	return krp_tool.text;
 }
 
-void krp_show(bool clear)
+void krp_show(void)
 {
 	char *line, *end, now[16];
 
 	if (!krp_tool.text)
 		return;
-	fclose(krp_tool.text);
+	krp_text_close(krp_tool.text);
 	krp_tool.text = NULL;
-	/*
-	 * Move to the top, clear each line behind its text, then the rest: this
-	 * does not flicker.
-	 */
-	if (clear)
-		fputs("\033[H", stdout);
 	krp_time_clock(now, sizeof(now), time(NULL));
 	for (line = krp_tool.text_buf; *line; line = end) {
 		end = strchr(line, '\n');
@@ -427,12 +388,10 @@ void krp_show(bool clear)
 			end = strchr(line, '\0');
 		if (krp_tool.opts.stamp)
 			printf("%s ", now);
-		printf("%.*s%s\n", (int)(end - line), line, clear ? "\033[K" : "");
+		printf("%.*s\n", (int)(end - line), line);
 		if (*end)
 			end++;
 	}
-	if (clear)
-		fputs("\033[J", stdout);
 	fflush(stdout);
 	free(krp_tool.text_buf);
 	krp_tool.text_buf = NULL;
@@ -454,15 +413,9 @@ static double now_seconds(void)
 void krp_start(void)
 {
 	krp_stop_signals(&run_state.signals);
-	sigprocmask(SIG_BLOCK, &run_state.signals, NULL);
 	run_state.signal_fd = signalfd(-1, &run_state.signals, SFD_CLOEXEC);
 	if (run_state.signal_fd < 0)
 		krp_die("cannot wait for signals: %s", strerror(errno));
-	/*
-	 * A shell starts background jobs with SIGINT ignored; a SIGINT must
-	 * stop us all the same.
-	 */
-	signal(SIGINT, SIG_DFL);
 }
 
 /*

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "by.h"
+#include "die.h"
 #include "out.h"
 #include "runs.h"
 
@@ -77,8 +78,10 @@ struct krp_tool {
 /* The tool that runs; the library prints its messages in the name of this tool. */
 extern struct krp_tool krp_tool;
 
+/* What a program does first: closed standard streams, checked output, what --version says. */
+void krp_tool_begin(const char *name);
 /*
- * Parses the command line. own holds the options of the tool itself, may be
+ * Does that, and parses the command line. own holds the options of the tool itself, may be
  * NULL, and is a child of the common ones. Where the tool has --input and no
  * recording is given, this ends with krp_preflight() and krp_check_filter().
  */
@@ -91,9 +94,8 @@ unsigned long krp_arg_number(const char *what, const char *arg, unsigned long mi
 
 /* Opens /dev/null for a standard stream that is closed; to be called before any other file is opened. */
 void krp_open_closed_streams(void);
-/* A message on one line, as JSON with -j; krp_die() exits with KRP_EXIT_ENV. */
+/* A message on one line, as JSON with -j. */
 void krp_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void krp_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 /*
  * For krp_check_stdout(): one line on stderr with the errno's name, and KRP_EXIT_ENV. But who reads no more, as head(1), has all
  * that was wanted: that is no error.
@@ -127,7 +129,7 @@ void krp_check_filter(void);
 
 /* Text of a display goes to the returned file, and is printed by krp_show(). */
 FILE *krp_text(void);
-void krp_show(bool clear);
+void krp_show(void);
 
 enum krp_wake {
 	KRP_WAKE_POLL, /* a good time to look for runs that have ended */

@@ -168,10 +168,7 @@ static bool copy_event(const struct krp_tracedat *d, const struct tep_record *re
 	h->tid = tid;
 	h->cpu = rec->cpu;
 	c->ts = rec->ts;
-	c->size = sizeof(*h) + info->nr_args * sizeof(*args);
-	c->size += (info->text >= 0) * KRP_TEXT_MAX + (info->label >= 0) * KRPING_NAME_MAX;
-	if (info->words > 0)
-		c->size += args[info->words - 1] * sizeof(*args);
+	c->size = krp_event_size(h);
 	return true;
 }
 

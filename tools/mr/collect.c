@@ -88,10 +88,10 @@ struct krp_seen *collect_open(bool events, const char *input, struct krp_runs *r
 	if (events) {
 		skel = krping_mr_bpf__open();
 		krp_probe_opened(skel);
+		bpf_map__set_max_entries(skel->maps.ledgers, seen.slots);
 		krp_probe_open(&probe, &(struct krp_want){
 					       KRP_SKELETON(skel),
 					       .run = krp_tool.opts.run,
-					       .runs = seen.slots,
 				       });
 	}
 	accounts = krp_new(seen.slots, sizeof(*accounts));

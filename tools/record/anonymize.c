@@ -113,10 +113,8 @@ char *anonymize_runs(char *word)
 {
 	char *text, *end, between;
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = krp_text_open(&text, &size);
 
-	if (!f)
-		krp_die("out of memory");
 	/* The reason, in quotes, is the last word of its line. A last line without its end is none. */
 	for (; *word; word = end + 1) {
 		end = word + strcspn(word, strncmp(word, "reason=", 7) ? " \n" : "\n");
@@ -137,7 +135,6 @@ char *anonymize_runs(char *word)
 			fputs(strchr(word, '=') + 1, f);
 		fputc(between, f);
 	}
-	if (fclose(f))
-		krp_die("out of memory");
+	krp_text_close(f);
 	return text;
 }

@@ -29,7 +29,6 @@
 
 #define RING_KIB    8192
 #define FLUSH_BYTES (256U << 10)
-#define SECOND	    1000000000ULL
 
 /* Chunks that were not written yet. */
 struct part {
@@ -122,13 +121,8 @@ static void flush(struct part *p)
 
 static void add_clock(struct part *p)
 {
-	struct timespec mono, real;
-	struct krp_clock c;
+	struct krp_clock c = { .mono = krp_time_now(), .real = krp_time_real() };
 
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	clock_gettime(CLOCK_REALTIME, &real);
-	c.mono = mono.tv_sec * SECOND + mono.tv_nsec;
-	c.real = real.tv_sec * SECOND + real.tv_nsec;
 	add(p, KRP_CHUNK_CLOCK, &c, sizeof(c));
 }
 
@@ -275,14 +269,10 @@ static bool holds_now(void)
 static int on_event(void *ctx, void *data, size_t size)
 {
 	const struct krp_event_head *h = data;
-	const struct krp_event_info *e = &krp_events[h->event];
-	size_t full = size;
+	size_t full = krp_event_size(h);
 
 	(void)ctx;
 	/* In the ring is room for more words than there are. */
-	if (e->words > 0)
-		full = sizeof(*h) + e->nr_args * sizeof(__u64) +
-		       (__u32)((const __u64 *)(h + 1))[e->words - 1] * sizeof(__u64);
 	if (full < size)
 		size = full;
 	add(&parts[at], KRP_CHUNK_EVENT, data, size);

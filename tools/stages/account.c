@@ -525,9 +525,7 @@ void account_line(uint32_t slot, struct view *total)
 	if (acc->before)
 		account_view_free(acc->before);
 	else
-		acc->before = malloc(sizeof(*acc->before));
-	if (!acc->before)
-		krp_die("out of memory");
+		acc->before = krp_new(1, sizeof(*acc->before));
 	*acc->before = *total;
 	total->hists.bucket = NULL;
 	for (i = 0; i < NR_SUMS; i++) {

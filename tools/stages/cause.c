@@ -335,11 +335,20 @@ static const struct span *ready_at(const struct spans *s, uint64_t t)
 	return first;
 }
 
+static void add_bounds(uint64_t *b, size_t *nr, const struct krp_window *w, uint64_t t,
+		       uint64_t t_end)
+{
+	if (t > w->t && t < w->t_end)
+		b[(*nr)++] = t;
+	if (t_end > w->t && t_end < w->t_end)
+		b[(*nr)++] = t_end;
+}
+
 static size_t bounds_of(uint64_t **to, const struct krp_window *w, const struct row *rows,
 			const struct spans *ready)
 {
 	size_t nr = 2, i, k;
-	uint64_t *b, t;
+	uint64_t *b;
 
 	for (k = 0; k < 3; k++)
 		nr += 2 * rows[k].nr;
@@ -349,21 +358,11 @@ static size_t bounds_of(uint64_t **to, const struct krp_window *w, const struct 
 	b[nr++] = w->t;
 	b[nr++] = w->t_end;
 	for (k = 0; k < 3; k++) {
-		for (i = 0; i < rows[k].nr; i++) {
-			t = rows[k].v[i]->t;
-			if (t > w->t && t < w->t_end)
-				b[nr++] = t;
-			t = rows[k].v[i]->t_end;
-			if (t > w->t && t < w->t_end)
-				b[nr++] = t;
-		}
+		for (i = 0; i < rows[k].nr; i++)
+			add_bounds(b, &nr, w, rows[k].v[i]->t, rows[k].v[i]->t_end);
 	}
-	for (i = 0; i < ready->nr; i++) {
-		if (ready->v[i].t > w->t && ready->v[i].t < w->t_end)
-			b[nr++] = ready->v[i].t;
-		if (ready->v[i].t_end > w->t && ready->v[i].t_end < w->t_end)
-			b[nr++] = ready->v[i].t_end;
-	}
+	for (i = 0; i < ready->nr; i++)
+		add_bounds(b, &nr, w, ready->v[i].t, ready->v[i].t_end);
 	qsort(b, nr, sizeof(*b), by_time);
 	*to = b;
 	return nr;

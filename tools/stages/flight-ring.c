@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
+#include "../lib/alloc.h"
 #include "flight-ring.h"
 
 /* Events that ended less than this before a window may matter to it, too. */
@@ -46,12 +45,12 @@ static uint32_t first_since(const struct rec_event *ring, uint32_t size, uint32_
 	return base + low;
 }
 
-int krp_recorded_copy(struct krp_cpu_events *to, const struct rec_event *ring, uint32_t size,
-		      uint32_t head, uint64_t t, uint64_t t_end)
+bool krp_recorded_copy(struct krp_cpu_events *to, const struct rec_event *ring, uint32_t size,
+		       uint32_t head, uint64_t t, uint64_t t_end)
 {
 	uint32_t i, first;
 	uint64_t from = t > BEFORE_NS ? t - BEFORE_NS : 0;
-	struct rec_event e, *v;
+	struct rec_event e;
 	size_t room = 0;
 
 	to->nr = 0;
@@ -73,10 +72,7 @@ int krp_recorded_copy(struct krp_cpu_events *to, const struct rec_event *ring, u
 		}
 		if (to->nr == room) {
 			room = room ? 2 * room : 256;
-			v = realloc(to->v, room * sizeof(*v));
-			if (!v)
-				return -ENOMEM;
-			to->v = v;
+			to->v = krp_resize(to->v, room, sizeof(*to->v));
 		}
 		to->v[to->nr++] = e;
 	}

@@ -8,10 +8,10 @@
 /*
  * Copies the events that were going on between t and t_end, or shortly before.
  * size is a power of two, head the number of events that were made. The caller
- * frees to->v. Returns 1 if there were more events, which were overwritten
- * already; else 0, or -ENOMEM.
+ * frees to->v. true: there were more events, which were overwritten
+ * already.
  */
-int krp_recorded_copy(struct krp_cpu_events *to, const struct rec_event *ring, uint32_t size,
-		      uint32_t head, uint64_t t, uint64_t t_end);
+bool krp_recorded_copy(struct krp_cpu_events *to, const struct rec_event *ring, uint32_t size,
+		       uint32_t head, uint64_t t, uint64_t t_end);
 
 #endif /* KRP_STAGES_FLIGHT_RING_H */

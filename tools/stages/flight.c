@@ -7,9 +7,8 @@
 #include <unistd.h>
 
 #include "../lib/alloc.h"
-#include "../lib/cpus.h"
+#include "../lib/environment.h"
 #include "../lib/escape.h"
-#include "../lib/probe.h"
 #include "flight-ring.h"
 #include "flight.h"
 #include "../lib/tool.h"
@@ -31,25 +30,6 @@ static int set_sizes(const struct krp_recorder *r, struct bpf_map *events, struc
 	return err ?: bpf_map__set_max_entries(cpus, r->nr_cpus);
 }
 
-static int attach(struct krp_recorder *r, struct bpf_object *obj)
-{
-	struct bpf_program *prog;
-	struct bpf_link *link;
-	const char *event;
-
-	bpf_object__for_each_program(prog, obj) {
-		if (r->nr_progs == KRP_RECORDER_PROGS)
-			return -E2BIG;
-		event = krp_event_of(prog);
-		link = bpf_program__attach_raw_tracepoint(prog, event);
-		if (!link)
-			return -errno;
-		r->links[r->nr_progs] = link;
-		r->prog_fds[r->nr_progs++] = bpf_program__fd(prog);
-	}
-	return 0;
-}
-
 static void *map_array(const struct bpf_map *map, size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
@@ -60,6 +40,7 @@ static void *map_array(const struct bpf_map *map, size_t bytes)
 static int load_wake(struct krp_recorder *r)
 {
 	struct recorder_wake_bpf *w = recorder_wake_bpf__open();
+	const char *event;
 	int err;
 
 	if (!w)
@@ -73,7 +54,7 @@ static int load_wake(struct krp_recorder *r)
 		err = bpf_map__reuse_fd(w->maps.rec_cpus, bpf_map__fd(r->skel->maps.rec_cpus));
 	if (!err)
 		err = recorder_wake_bpf__load(w);
-	return err ?: attach(r, w->obj);
+	return err ?: krp_probe_attach(&r->probe, w->obj, &event);
 }
 
 /* Opens the part that needs BTF; if there is no BTF, that is no error. */
@@ -94,9 +75,11 @@ static void open_wake(struct krp_recorder *r)
 void krp_recorder_open(struct krp_recorder *r)
 {
 	long page = sysconf(_SC_PAGESIZE);
+	const char *event;
 	int err;
 
 	memset(r, 0, sizeof(*r));
+	r->probe.counters_fd = KRP_NO_COUNTERS;
 	/* The highest CPU number counts, not how many CPUs there are. */
 	err = krp_cpu_ids();
 	if (err < 0)
@@ -126,24 +109,16 @@ void krp_recorder_open(struct krp_recorder *r)
 	 * end.
 	 */
 	open_wake(r);
-	err = attach(r, r->skel->obj);
+	err = krp_probe_attach(&r->probe, r->skel->obj, &event);
 	if (err)
-		krp_die("cannot attach the flight recorder: %s", strerror(-err));
+		krp_probe_die_of_attach(event, err);
 	krp_verbose("flight recorder: %u events for each of %u CPUs, %zu KiB", r->size, r->nr_cpus,
-		    krp_recorder_bytes(r) / 1024);
-}
-
-size_t krp_recorder_bytes(const struct krp_recorder *r)
-{
-	return r->events_bytes + r->cpus_bytes;
+		    (r->events_bytes + r->cpus_bytes) / 1024);
 }
 
 void krp_recorder_close(struct krp_recorder *r)
 {
-	unsigned int i;
-
-	for (i = 0; i < r->nr_progs; i++)
-		bpf_link__destroy(r->links[i]);
+	krp_probe_close(&r->probe);
 	if (r->events)
 		munmap(r->events, r->events_bytes);
 	if (r->cpus)
@@ -151,11 +126,6 @@ void krp_recorder_close(struct krp_recorder *r)
 	recorder_wake_bpf__destroy(r->wake);
 	recorder_bpf__destroy(r->skel);
 	memset(r, 0, sizeof(*r));
-}
-
-uint64_t krp_recorder_missed(const struct krp_recorder *r)
-{
-	return krp_recursion_misses(r->prog_fds, r->nr_progs);
 }
 
 void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end, uint32_t tid,
@@ -166,18 +136,15 @@ void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end,
 	struct krp_cpu_events *e;
 	unsigned int c;
 	size_t i;
-	int err;
 
 	to->overwritten = 0;
 	to->nr_cpus = r->nr_cpus;
 	to->cpus = krp_new(r->nr_cpus, sizeof(*to->cpus));
 	for (c = 0; c < r->nr_cpus; c++) {
-		err = krp_recorded_copy(&to->cpus[c], r->events + (size_t)c * r->size, r->size,
-					__atomic_load_n(&r->cpus[c].head, __ATOMIC_ACQUIRE), t,
-					t_end);
-		if (err < 0)
-			krp_die("out of memory");
-		to->overwritten += err;
+		to->overwritten +=
+			krp_recorded_copy(&to->cpus[c], r->events + (size_t)c * r->size, r->size,
+					  __atomic_load_n(&r->cpus[c].head, __ATOMIC_ACQUIRE), t,
+					  t_end);
 	}
 	if (!t_task || t_task > t_end)
 		return;

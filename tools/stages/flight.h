@@ -3,14 +3,12 @@
 #ifndef KRP_STAGES_FLIGHT_H
 #define KRP_STAGES_FLIGHT_H
 
-#include <bpf/libbpf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "cause.h"
-
-#define KRP_RECORDER_PROGS 8
+#include "../lib/probe.h"
 
 struct recorder_bpf;
 struct recorder_wake_bpf;
@@ -18,9 +16,7 @@ struct recorder_wake_bpf;
 struct krp_recorder {
 	struct recorder_bpf *skel;
 	struct recorder_wake_bpf *wake;
-	struct bpf_link *links[KRP_RECORDER_PROGS];
-	int prog_fds[KRP_RECORDER_PROGS];
-	unsigned int nr_progs;
+	struct krp_probe probe;
 	unsigned int nr_cpus; /* one more than the highest number of a CPU */
 	uint32_t size;	      /* events of a CPU */
 	struct rec_event *events;
@@ -36,10 +32,6 @@ struct krp_recorder {
  */
 void krp_recorder_open(struct krp_recorder *r);
 void krp_recorder_close(struct krp_recorder *r);
-/* Events that were not recorded, since the program was running already. */
-uint64_t krp_recorder_missed(const struct krp_recorder *r);
-/* Bytes of its maps. */
-size_t krp_recorder_bytes(const struct krp_recorder *r);
 
 /* Events of all CPUs from a time on. */
 struct krp_flight {

@@ -9,9 +9,8 @@
 #include "../lib/alloc.h"
 #include "../../trace/krping_stages.h"
 #include "../lib/names.h"
-#include "../lib/ask.h"
 #include "../lib/probe.h"
-#include "../lib/split.h"
+#include "../lib/probe.h"
 #include "stages.h"
 #include "../krping/views.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../lib/alloc.h"
-#include "../lib/cpus.h"
+#include "../lib/environment.h"
 #include "../lib/probe.h"
 #include "../lib/tool.h"
 #include "provider.h"
@@ -206,10 +206,10 @@ void provider_end(void)
 
 struct krp_lost provider_lost(void)
 {
-	return (struct krp_lost){
-		.missed = krp_recursion_misses(p.prog_fds, p.nr_progs),
-		.dropped = p.overwritten,
-	};
+	struct krp_lost lost = krp_lost_read(p.prog_fds, p.nr_progs, KRP_NO_COUNTERS);
+
+	lost.dropped = p.overwritten;
+	return lost;
 }
 
 void provider_close(void)

@@ -15,21 +15,16 @@
 
 #include "../lib/alloc.h"
 #include "../lib/hwcnt.h"
-#include "../lib/runinfo.h"
 #include "stages.h"
 #include "flight.h"
 
 /* A run that is not known is looked for in /proc at most this often. */
-#define COUNTERS_NS   100000000ULL
-/*
- * The counters of the runs' devices are polled at most this often, and
- * COUNTERS_KEEP readings are kept.
- */
-#define POLL_NS	      250000000ULL
+#define COUNTERS_NS 100000000ULL
+/* The counters of the runs' devices are polled at most this often. */
+#define POLL_NS	    250000000ULL
 /* How old the data that /proc gave of the runs may be. */
-#define RUNS_NS	      1000000000ULL
-#define COUNTERS_KEEP 16
-#define DEVICES	      16
+#define RUNS_NS	    1000000000ULL
+#define DEVICES	    16
 
 /* A piece of an iteration, and who had the CPUs in it. */
 struct part {
@@ -39,35 +34,19 @@ struct part {
 };
 
 /* An iteration that took as long as the user asked for, or longer. */
-struct iteration {
-	uint32_t run, tid, cpu, nr;
-	uint64_t iter, t_begin, t_end;
-	__u64 word[KRPING_WORDS_MAX];
-};
-
 struct slow {
-	struct iteration rec;
-	uint32_t peer;	/* 0: not here */
+	uint32_t run;
+	uint32_t peer; /* 0: not here */
+	uint64_t iter, t_begin, t_end;
 	uint32_t whole; /* its distribution: that of iterations, or of requests in flight */
 	struct part part[KRPING_WORDS_MAX];
 	unsigned int nr;      /* number of parts */
 	uint64_t overwritten; /* CPUs whose events were partly overwritten */
 	char dev[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];
 	unsigned int port;
-	struct krp_hwvals moved; /* the device's counters */
-	uint64_t moved_ns;	 /* the time between the two readings */
+	json_object *moved; /* the device's counters; NULL: not known */
+	uint64_t moved_ns;  /* the time between the two readings */
 	bool printed;
-};
-
-/* The counters of a port, as they were read. */
-struct reading {
-	uint64_t t;
-	struct krp_hwvals c;
-};
-
-struct port {
-	struct reading reading[COUNTERS_KEEP];
-	unsigned int nr; /* readings made */
 };
 
 static const struct slow_opts *opts;
@@ -86,11 +65,10 @@ static struct {
 	uint64_t all;
 } of_ended, seen;
 static struct krp_hwports hw;
-static struct port ports[DEVICES]; /* the ports of hw, in the order of hw */
 
 static uint64_t duration(const struct slow *s)
 {
-	return s->rec.t_end - s->rec.t_begin;
+	return s->t_end - s->t_begin;
 }
 
 /* A run that began since /proc was read is looked for again, but not too often. */
@@ -108,47 +86,21 @@ static const struct krp_run_info *info_of(uint32_t run)
 
 /* --- the device's counters --- */
 
-static struct port *port_of(const char *dev, unsigned int number)
+static struct krp_hwport *port_of(const char *dev, unsigned int number)
 {
-	struct krp_hwport *p = krp_hwcnt_find(&hw, dev, number);
-
 	/* The files of the counters stay open, so there is a limit. */
-	if (!p && hw.nr < DEVICES)
-		p = krp_hwcnt_port(&hw, KRP_RDMA_DEVICES, dev, number);
-	return p ? &ports[p - hw.v] : NULL;
-}
-
-static void read_counters(struct port *p)
-{
-	struct reading *r = &p->reading[p->nr % COUNTERS_KEEP];
-	struct krp_hwport *from = &hw.v[p - ports];
-	struct krp_hwvals c;
-
-	krp_hwcnt_read_port(from, krp_time_now());
-	/* No counters, or the device has gone: there is nothing to compare. */
-	if (!from->nr || krp_hwcnt_copy(&c, from))
-		return;
-	krp_hwvals_free(&r->c);
-	r->c = c;
-	r->t = krp_time_now();
-	p->nr++;
-}
-
-static const struct reading *newest(const struct port *p, unsigned int back)
-{
-	if (back >= p->nr || back >= COUNTERS_KEEP)
-		return NULL;
-	return &p->reading[(p->nr - 1 - back) % COUNTERS_KEEP];
+	if (hw.nr == DEVICES)
+		return krp_hwcnt_find(&hw, dev, number);
+	return krp_hwcnt_port(&hw, KRP_RDMA_DEVICES, dev, number);
 }
 
 /* Reads all ports of running runs, now and then. */
 void slow_poll(void)
 {
-	const struct krp_run_info *r;
-	const struct reading *last;
-	static uint64_t t_runs;
 	uint64_t now = krp_time_now();
-	struct port *p;
+	const struct krp_run_info *r;
+	static uint64_t t_runs;
+	struct krp_hwport *p;
 
 	if (now - t_runs > RUNS_NS) {
 		t_runs = now;
@@ -160,22 +112,16 @@ void slow_poll(void)
 			}
 		}
 	}
-	for (p = ports; p < ports + hw.nr; p++) {
-		last = newest(p, 0);
-		if (!last || now - last->t > POLL_NS)
-			read_counters(p);
+	for (p = hw.v; p < hw.v + hw.nr; p++) {
+		if (now - p->t_now > POLL_NS)
+			krp_hwcnt_read_port(p, now);
 	}
 }
 
-/*
- * The counters that moved between the last reading before the iteration began
- * and the first one after it ended.
- */
+/* What the device counted around the iteration. */
 static void counters_of(struct slow *s, const struct krp_run_info *info)
 {
-	const struct reading *r, *before = NULL, *after;
-	struct port *p;
-	unsigned int i;
+	struct krp_hwport *p;
 
 	if (!info || !info->port)
 		return;
@@ -184,22 +130,9 @@ static void counters_of(struct slow *s, const struct krp_run_info *info)
 	p = port_of(info->dev, info->port);
 	if (!p)
 		return;
-	after = newest(p, 0);
-	if (!after || after->t < s->rec.t_end)
-		read_counters(p);
-	after = newest(p, 0);
-	for (i = 0; (r = newest(p, i)); i++) {
-		before = r;
-		if (r->t >= s->rec.t_end)
-			after = r;
-		if (r->t <= s->rec.t_begin)
-			break;
-	}
-	/* The first iteration that we see may have begun before the first reading. */
-	if (!before || before->t > s->rec.t_begin)
-		return;
-	krp_hwcnt_diff(&s->moved, &before->c, &after->c);
-	s->moved_ns = after->t - before->t;
+	if (p->t_now < s->t_end)
+		krp_hwcnt_read_port(p, krp_time_now());
+	s->moved = krp_hwcnt_moved(p, s->t_begin, s->t_end, &s->moved_ns);
 }
 
 /* --- collecting --- */
@@ -235,7 +168,7 @@ static void slow_free(struct slow *s)
 
 	for (i = 0; i < s->nr; i++)
 		krp_causes_free(&s->part[i].causes);
-	krp_hwvals_free(&s->moved);
+	json_object_put(s->moved);
 	free(s);
 }
 
@@ -284,34 +217,34 @@ static bool is_part(const struct slow *s, uint64_t word)
 }
 
 /* Divides the iteration into its parts. */
-static void divide(struct slow *s, uint32_t slot)
+static void divide(struct slow *s, const struct krp_rec *rec)
 {
 	struct part *part;
 	unsigned int i;
 
-	for (i = 0; i < s->rec.nr; i++) {
-		if (!is_part(s, s->rec.word[i]) || !KRPING_SEG_NS(s->rec.word[i]))
+	for (i = 0; i < rec->nr; i++) {
+		if (!is_part(s, rec->word[i]) || !KRPING_SEG_NS(rec->word[i]))
 			continue;
 		part = &s->part[s->nr++];
-		part->what = account_what(slot, s->rec.word[i]);
-		part->ns = KRPING_SEG_NS(s->rec.word[i]);
+		part->what = account_what(rec->slot, rec->word[i]);
+		part->ns = KRPING_SEG_NS(rec->word[i]);
 	}
 }
 
 /* Live: looks for who had the CPUs in each part, while the recorder still has that. */
-static void find_causes(struct slow *s, const struct krp_run_info *info)
+static void find_causes(struct slow *s, const struct krp_rec *rec, const struct krp_run_info *info)
 {
 	struct krp_cause_input in = { .wakeups = recorder.wakeups };
 	const struct krp_run_info *peer = s->peer ? info_of(s->peer) : NULL;
-	struct krp_window w = { .t = s->rec.t_begin };
+	struct krp_window w = { .t = s->t_begin };
 	struct krp_history *history;
 	struct krp_flight copy;
 	struct part *part;
 
-	krp_recorder_copy(&recorder, s->rec.t_begin, s->rec.t_end, s->rec.tid, s->rec.cpu, &copy);
+	krp_recorder_copy(&recorder, s->t_begin, s->t_end, rec->tid, rec->cpu, &copy);
 	s->overwritten = copy.overwritten;
 	/* A request in flight has no thread: that was the one which its completion interrupted. */
-	in.tid = s->whole == STG_DIST_ITER ? s->rec.tid : 0;
+	in.tid = s->whole == STG_DIST_ITER ? rec->tid : 0;
 	in.cpus = copy.cpus;
 	in.nr_cpus = copy.nr_cpus;
 	if (peer)
@@ -347,21 +280,15 @@ void slow_take(const struct krp_rec *rec, uint64_t ns)
 	if (!make_room(ns))
 		return;
 	s = krp_new(1, sizeof(*s));
-	s->rec = (struct iteration){
-		.run = head->run,
-		.tid = rec->tid,
-		.cpu = rec->cpu,
-		.nr = rec->nr,
-		.iter = rec->iter,
-		.t_begin = rec->t - ns,
-		.t_end = rec->t,
-	};
-	memcpy(s->rec.word, rec->word, rec->nr * sizeof(*rec->word));
+	s->run = head->run;
+	s->iter = rec->iter;
+	s->t_begin = rec->t - ns;
+	s->t_end = rec->t;
 	s->peer = account_peer(rec->slot);
 	s->whole = request ? account_what(rec->slot, *rec->word) : STG_DIST_ITER;
-	divide(s, rec->slot);
+	divide(s, rec);
 	if (!recorded) {
-		find_causes(s, info);
+		find_causes(s, rec, info);
 		counters_of(s, info);
 	}
 	slows[nr_slows++] = s;
@@ -423,7 +350,7 @@ uint64_t slow_seen(void)
 
 struct krp_lost slow_lost_events(void)
 {
-	return (struct krp_lost){ .missed = recorded ? 0 : krp_recorder_missed(&recorder) };
+	return recorded ? (struct krp_lost){ 0 } : krp_probe_lost(&recorder.probe);
 }
 
 /* --- what is usual --- */
@@ -568,15 +495,16 @@ static void print_causes(FILE *f, const struct reading_of *r)
 
 static void print_counters(FILE *f, const struct slow *s)
 {
+	int left = s->moved ? json_object_object_length(s->moved) : 0;
 	char item[KRP_HWCNT_NAME + 32];
-	size_t i, width;
+	size_t width;
 
-	if (!s->moved.nr)
+	if (!left)
 		return;
 	width = fprintf(f, "  %s/%u counted in %s:", s->dev, s->port, krp_ns(s->moved_ns).s);
-	for (i = 0; i < s->moved.nr; i++) {
-		snprintf(item, sizeof(item), " %s +%" PRIu64 "%s", s->moved.v[i].name,
-			 s->moved.v[i].value, i + 1 < s->moved.nr ? "," : "");
+	json_object_object_foreach(s->moved, name, value) {
+		snprintf(item, sizeof(item), " %s +%" PRIu64 "%s", name,
+			 json_object_get_uint64(value), --left ? "," : "");
 		if (width + strlen(item) > 78) {
 			fputs("\n   ", f);
 			width = 3;
@@ -595,10 +523,10 @@ static void print_one(FILE *f, const struct slow *s, const struct view *v)
 	char name[64];
 
 	interpret(&r, s, v);
-	fprintf(f, "\nrun %u  %s  %s %" PRIu64 "  %s, median %s\n", s->rec.run, v->run.info.role,
+	fprintf(f, "\nrun %u  %s  %s %" PRIu64 "  %s, median %s\n", s->run, v->run.info.role,
 		s->whole == STG_DIST_ITER ? "iteration" :
 					    request_name(s->whole - STG_DIST_REQUEST(0)),
-		(uint64_t)s->rec.iter, krp_ns(duration(s)).s, krp_ns(r.usual_ns).s);
+		s->iter, krp_ns(duration(s)).s, krp_ns(r.usual_ns).s);
 	if (krp_run_label(&v->run.info))
 		fprintf(f, "  name %s\n", v->run.info.name);
 	fprintf(f, "  longer than its median, by %s in all:\n", krp_ns(r.added).s);
@@ -629,7 +557,7 @@ static int by_duration(const void *a, const void *b)
 
 	if (duration(l) != duration(r))
 		return duration(l) < duration(r) ? 1 : -1;
-	return (l->rec.t_end > r->rec.t_end) - (l->rec.t_end < r->rec.t_end);
+	return (l->t_end > r->t_end) - (l->t_end < r->t_end);
 }
 
 static bool shown(struct slow *s, bool final)
@@ -660,7 +588,7 @@ void slow_print(FILE *f, void *const *v, unsigned int nr, bool final)
 
 	qsort(slows, nr_slows, sizeof(*slows), by_duration);
 	for (i = 0; i < nr_slows; i++) {
-		view = view_of(v, nr, slows[i]->rec.run);
+		view = view_of(v, nr, slows[i]->run);
 		if (view && shown(slows[i], final))
 			print_one(f, slows[i], view);
 	}
@@ -710,10 +638,10 @@ static json_object *one_json(const struct slow *s, const struct view *v)
 	unsigned int i;
 
 	interpret(&r, s, v);
-	krp_json_u64(o, "run", s->rec.run);
+	krp_json_u64(o, "run", s->run);
 	krp_json_text(o, "role", v->run.info.role);
-	krp_json_u64(o, "iteration", s->rec.iter);
-	krp_json_u64(o, "end_ns", s->rec.t_end);
+	krp_json_u64(o, "iteration", s->iter);
+	krp_json_u64(o, "end_ns", s->t_end);
 	krp_json_u64(o, "duration_ns", duration(s));
 	krp_json_ns(o, "median_ns", r.usual_ns);
 	krp_json_u64(o, "added_ns", r.added);
@@ -731,10 +659,8 @@ static json_object *one_json(const struct slow *s, const struct view *v)
 	json_object_object_add(o, "causes", causes_json(&r));
 	krp_json_u64(o, "unexplained_ns", r.unexplained);
 	krp_json_u64(o, "recorder_overwritten", s->overwritten);
-	p = json_object_new_object();
-	for (i = 0; i < s->moved.nr; i++)
-		krp_json_u64(p, s->moved.v[i].name, s->moved.v[i].value);
-	json_object_object_add(o, "counters", p);
+	json_object_object_add(o, "counters",
+			       s->moved ? json_object_get(s->moved) : json_object_new_object());
 	krp_json_u64(o, "counters_ns", s->moved_ns);
 	interpreted(&r);
 	krp_json_text(o, "name", krp_run_label(&v->run.info) ?: "-");
@@ -749,7 +675,7 @@ void slow_json(json_object *o, void *const *v, unsigned int nr, bool final)
 
 	qsort(slows, nr_slows, sizeof(*slows), by_duration);
 	for (i = 0; i < nr_slows; i++) {
-		view = view_of(v, nr, slows[i]->rec.run);
+		view = view_of(v, nr, slows[i]->run);
 		if (view && shown(slows[i], final))
 			json_object_array_add(a, one_json(slows[i], view));
 	}

@@ -9,9 +9,7 @@
 
 #include "../lib/hwcnt.h"
 #include "../lib/names.h"
-#include "../lib/ask.h"
-#include "../lib/split.h"
-#include "../lib/runinfo.h"
+#include "../lib/probe.h"
 #include "../lib/tool.h"
 #include "curses.h"
 #include "rows.h"
@@ -527,7 +525,7 @@ static void print_table(void)
 			print_end(f, r);
 	}
 	fputc('\n', f);
-	krp_show(false);
+	krp_show();
 }
 
 static void display(void)
@@ -631,7 +629,7 @@ static void summary(void)
 		if (top_row_errno(rows.v[n]))
 			print_end(f, rows.v[n]);
 	}
-	krp_show(false);
+	krp_show();
 }
 
 static bool all_done(void)

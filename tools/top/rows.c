@@ -4,7 +4,6 @@
 
 #include "../lib/alloc.h"
 #include "../lib/names.h"
-#include "../lib/split.h"
 #include "rows.h"
 
 /* The place of the first row whose id is not below run. */

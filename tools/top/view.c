@@ -8,7 +8,6 @@
 #include "../lib/alloc.h"
 #include "../lib/names.h"
 #include "../lib/out.h"
-#include "../lib/split.h"
 #include "view.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))

@@ -62,6 +62,7 @@ static unsigned int width;
 
 static bool ladder_mode;
 static enum krp_pick pick = KRP_PICK_MEDIAN;
+static const char *const pick_words[] = { "median", "slowest", "fastest", "number" };
 static uint64_t pick_number;
 static struct krp_ladder *ladder;
 static uint64_t own_nonce;
@@ -236,26 +237,6 @@ static bool is_enough(void)
 	return max_events && nr_shown >= max_events;
 }
 
-/* Handles an event in its turn. */
-static void stream(const struct krp_event_rec *rec)
-{
-	struct known *k = run_of(rec);
-
-	update_run(k, rec);
-	/* For live events the programs have already checked the run. */
-	if (krp_shows(k->id, &k->info)) {
-		if (!k->counted)
-			nr_seen++;
-		k->counted = true;
-		if (is_wanted(krp_events[rec->head.event].name) && !is_enough())
-			show(rec, k);
-	}
-	if (rec->head.event == KRP_EV_run_end && !k->ended) {
-		k->ended = true;
-		nr_ended += k->counted;
-	}
-}
-
 /*
  * Chooses the first pair that is connected, and keeps it until it has ended;
  * then, if nothing of it can be shown, the next pair.
@@ -331,27 +312,33 @@ static void next_pair(void)
 	ladder = NULL;
 }
 
-static void feed_ladder(const struct krp_event_rec *rec)
+static void run_is_over(struct known *k)
+{
+	nr_ended += k->counted && !k->ended;
+	k->ended = true;
+}
+
+/* Handles an event in its turn. */
+static void handle(const struct krp_event_rec *rec)
 {
 	struct known *k = run_of(rec);
+	bool shown;
 
 	update_run(k, rec);
-	if (!ladder)
+	/* For live events the programs have already checked the run, but for a ladder. */
+	shown = krp_shows(k->id, &k->info);
+	nr_seen += shown && !k->counted;
+	k->counted |= shown;
+	if (ladder_mode && !ladder)
 		ladder_pair(rec, k);
 	if (ladder && !krp_ladder_is_settled(ladder))
 		krp_ladder_feed(ladder, rec);
-	if (!k->counted && krp_shows(k->id, &k->info)) {
-		nr_seen++;
-		k->counted = true;
-	}
-	if (rec->head.event == KRP_EV_run_end && !k->ended) {
-		k->ended = true;
-		nr_ended += k->counted;
-	}
+	if (!ladder_mode && shown && is_wanted(krp_events[rec->head.event].name) && !is_enough())
+		show(rec, k);
+	if (rec->head.event == KRP_EV_run_end)
+		run_is_over(k);
 	next_pair();
 }
-
-static void (*handle)(const struct krp_event_rec *rec) = stream;
 
 static int on_event(void *ctx, void *data, size_t size)
 {
@@ -401,8 +388,7 @@ static void find_ended(void)
 		if (k->ended || !info || !krp_run_finished(info) ||
 		    info->start_ns + info->elapsed_ns + 10 * WINDOW_NS > now)
 			continue;
-		k->ended = true;
-		nr_ended += k->counted;
+		run_is_over(k);
 		if (ladder)
 			krp_ladder_run_ended(ladder, k->id);
 	}
@@ -496,18 +482,16 @@ static void stream_summary(void)
 	}
 	fprintf(f, "events %" PRIu64 ", ", nr_shown);
 	print_lost(f);
-	krp_show(false);
+	krp_show();
 }
 
 static const char *pick_text(char *buf, size_t size, const struct krp_ladder_stats *st)
 {
-	static const char *const words[] = { "median", "slowest", "fastest" };
-
 	if (pick == KRP_PICK_NUMBER)
 		snprintf(buf, size, "number %" PRIu64 " of %" PRIu64 " from the fastest", st->rank,
 			 st->seen);
 	else
-		snprintf(buf, size, "the %s of %" PRIu64, words[pick], st->seen);
+		snprintf(buf, size, "the %s of %" PRIu64, pick_words[pick], st->seen);
 	return buf;
 }
 
@@ -547,7 +531,7 @@ static void ladder_text(const struct krp_iteration *it, const struct krp_ladder_
 			", cut short %" PRIu64 "\n",
 			st->holes, st->too_long, st->aborted);
 	print_lost(f);
-	krp_show(false);
+	krp_show();
 }
 
 static void end_json(json_object *o, const struct krp_pair *pair, enum krp_side side)
@@ -570,13 +554,12 @@ static void end_json(json_object *o, const struct krp_pair *pair, enum krp_side 
 static void ladder_json(const struct krp_iteration *it, const struct krp_ladder_stats *st,
 			const struct krp_steps *steps)
 {
-	static const char *const words[] = { "median", "slowest", "fastest", "number" };
 	const struct krp_pair *pair = krp_ladder_pair(ladder);
 	json_object *o = krp_json_new(krp_tool.name, true), *a = json_object_new_array();
 	size_t i;
 
 	lost_json(o);
-	krp_json_text(o, "pick", words[pick]);
+	krp_json_text(o, "pick", pick_words[pick]);
 	krp_json_text(o, "test", pair->test);
 	krp_json_text(o, "by", krp_side_names[pair->own]);
 	end_json(o, pair, KRP_CLIENT);
@@ -685,19 +668,13 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		}
 		if (!ladder_mode || state->arg_num != 1)
 			krp_die("an argument that is not known: %s (see --help)", arg);
-		if (!strcmp(arg, "median")) {
-			pick = KRP_PICK_MEDIAN;
-		} else if (!strcmp(arg, "slowest")) {
-			pick = KRP_PICK_SLOWEST;
-		} else if (!strcmp(arg, "fastest")) {
-			pick = KRP_PICK_FASTEST;
-		} else {
-			if (*arg < '0' || *arg > '9')
-				krp_die("ladder: median, slowest, fastest or a number, not %s",
-					arg);
-			pick = KRP_PICK_NUMBER;
-			pick_number = krp_arg_number("ladder", arg, 0, UINT32_MAX);
-		}
+		for (pick = 0; pick < KRP_PICK_NUMBER && strcmp(arg, pick_words[pick]); pick++)
+			;
+		if (pick < KRP_PICK_NUMBER)
+			break;
+		if (*arg < '0' || *arg > '9')
+			krp_die("ladder: median, slowest, fastest or a number, not %s", arg);
+		pick_number = krp_arg_number("ladder", arg, 0, UINT32_MAX);
 		break;
 	case ARGP_KEY_END:
 		if (ladder_mode && (globs || max_events || delta || wide))
@@ -786,8 +763,6 @@ int krp_trace_main(int argc, char **argv)
 	/* Lines are flushed a batch at a time. */
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	width = screen_width();
-	if (ladder_mode)
-		handle = feed_ladder;
 	order = krp_order_new(ORDER_ROOM);
 	if (krp_tool.opts.input)
 		read_input();
