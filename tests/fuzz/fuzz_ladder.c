@@ -5,6 +5,7 @@
  */
 #include "fuzz.h"
 #include "tools/lib/recording.h"
+#include "tools/lib/names.h"
 #include "tools/trace/ladder.h"
 
 /* Runs that are told apart; a recording of more is cut. */
@@ -46,9 +47,9 @@ static struct krp_ladder *pair_up(const struct krp_event_rec *rec, enum krp_pick
 		return NULL;
 	if (rec->head.event == KRP_EV_run_start) {
 		snprintf(info->role, sizeof(info->role), "%s",
-			 krp_name_of(KRP_HOW_role, KRP_ARG(rec, run_start, role)));
+			 krp_name(&krp_role_names, KRP_ARG(rec, run_start, role)));
 		snprintf(info->test, sizeof(info->test), "%s",
-			 krp_name_of(KRP_HOW_test, KRP_ARG(rec, run_start, test)));
+			 krp_name(&krp_test_names, KRP_ARG(rec, run_start, test)));
 	}
 	if (!krp_pair_of_conn(&pair, rec, info, NONCE, false))
 		return NULL;

@@ -35,7 +35,6 @@ TEST(words)
 {
 	int by;
 
-	assert_string_equal(krp_by_words(), "dev, peer, role, test, size");
 	for (by = KRP_BY_RUN + 1; by < KRP_NR_BYS; by++)
 		assert_int_equal(krp_by_find(krp_by_word(by)), by);
 	assert_null(krp_by_word(KRP_BY_RUN));

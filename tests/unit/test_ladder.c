@@ -189,7 +189,7 @@ TEST(median)
 	} t[] = TABLE(
 		{ drifting, 37000, 256, { 1, 37000 }, true }, { spread, 300000, 256, { 149000, 151000 }, true },
 		{ same, 1000, 1000000, { 1, 1 }, true },
-		/* More durations than can be kept: the median is that of a sample. */
+		/* More durations than can be kept: the median is that of the first ones. */
 		{ spread, KRP_LADDER_DURATIONS + 500000, 256, { 770000, 810000 }, false },
 	);
 	const struct krp_iteration *it;

@@ -2,6 +2,8 @@
 /* What /proc/krping_protect says, read and printed. */
 #include "unit.h"
 #include "tools/krping/protect.h"
+#include "tools/lib/names.h"
+#include "trace/krping_abi.h"
 
 static const char text[] =
 	"# krping protect abi=1\n"
@@ -52,8 +54,8 @@ TEST(list)
 		"id=5 parent=7 case=read verdict=FAILED\nid=6 parent=7 case=write verdict=LEAK\n";
 	const struct krp_case *first = NULL;
 
-	assert_string_equal(krp_case_name(0), "send");
-	assert_string_equal(krp_case_name(KRP_NR_CASES - 1), "read_again");
+	assert_string_equal(krp_name(&krp_protect_case_names, 0), "send");
+	assert_string_equal(krp_name(&krp_protect_case_names, KRPING_NR_CASES - 1), "read_again");
 	read_text(lists, 7);
 	assert_int_equal(krp_protect_bad(&p, &first), 4);
 	say("write|LEAK", first->name, first->verdict);

@@ -54,38 +54,6 @@ static bool is_port(const char *s)
 	return *s && strlen(s) < sizeof(((struct address *)0)->port) && !s[strspn(s, "0123456789")];
 }
 
-static bool parse_address(const char *word, struct address *a)
-{
-	char buf[sizeof(a->host) + sizeof(a->port) + 4], *host = buf, *port = NULL, *end;
-
-	memset(a, 0, sizeof(*a));
-	if (strlen(word) >= sizeof(buf) || strpbrk(word, ",= \t\r\n"))
-		return false;
-	strcpy(buf, word);
-	if (*buf == '[') {
-		host = buf + 1;
-		end = strchr(host, ']');
-		if (!end || (end[1] && end[1] != ':'))
-			return false;
-		if (end[1])
-			port = end + 2;
-		*end = '\0';
-	} else if (!is_ipv6(buf)) {
-		port = strchr(buf, ':');
-		if (port)
-			*port++ = '\0';
-	}
-	a->v6 = is_ipv6(host);
-	/* Brackets are for IPv6 alone. */
-	if (!a->v6 && (*buf == '[' || !is_ipv4(host)))
-		return false;
-	if ((port && !is_port(port)) || strlen(host) >= sizeof(a->host))
-		return false;
-	strcpy(a->host, host);
-	strcpy(a->port, port ?: "");
-	return true;
-}
-
 /* Looks for the first address in the order of getaddrinfo(), which is that of the host's administrator. */
 static int look_up(const char *name, int family, char *host, size_t size)
 {
@@ -107,43 +75,59 @@ static int family_of(const char *bind)
 	return strchr(bind, ':') ? AF_INET6 : AF_INET;
 }
 
-/* Parses NAME or NAME:PORT. */
-static bool parse_name(const char *word, int family, struct address *a, char *err, size_t err_size)
+/* Parses ADDR, ADDR:PORT, [IPV6]:PORT, or a name in place of ADDR, which is looked up. */
+static bool parse_address(const char *word, int family, struct address *a, char *err,
+			  size_t err_size)
 {
-	char name[256];
+	char buf[256], *host = buf, *port = NULL, *end = NULL;
 	struct in_addr in;
-	const char *port = strchr(word, ':');
-	size_t len = port ? (size_t)(port - word) : strlen(word);
 	int ret;
 
 	memset(a, 0, sizeof(*a));
-	if (!len || len >= sizeof(name) || strpbrk(word, ",=[] \t\r\n") ||
-	    (port && !is_port(port + 1))) {
-		snprintf(err, err_size,
-			 "%s: not an address: ADDR, ADDR:PORT, [IPV6]:PORT, or a name with or without :PORT",
-			 word);
-		return false;
+	snprintf(buf, sizeof(buf), "%s", word);
+	if (*buf == '[') {
+		end = strchr(++host, ']');
+		port = end && end[1] == ':' ? end + 2 : NULL;
+	} else if (!is_ipv6(buf)) {
+		end = strchr(host, ':');
+		port = end ? end + 1 : NULL;
 	}
-	memcpy(name, word, len);
-	name[len] = '\0';
+	/* What is behind a bracket is a port, or nothing. */
+	if (strlen(word) >= sizeof(buf) || strpbrk(word, ",= \t\r\n") || (port && !is_port(port)) ||
+	    (*buf == '[' && (!end || (!port && end[1]))))
+		goto none;
+	if (end)
+		*end = '\0';
+	strcpy(a->port, port ?: "");
+	a->v6 = is_ipv6(host);
+	/* Brackets are for IPv6 alone. */
+	if (!*host || strpbrk(host, "[]") || (*buf == '[' && !a->v6) ||
+	    (a->v6 && strlen(host) >= sizeof(a->host)))
+		goto none;
+	if (a->v6 || is_ipv4(host)) {
+		strcpy(a->host, host);
+		return true;
+	}
 	/*
 	 * An abbreviated address, such as "10.9" for "10.0.0.9", is more likely
 	 * a mistake than intended.
 	 */
-	if (name[strspn(name, "0123456789.")] == '\0' || inet_aton(name, &in)) {
-		snprintf(err, err_size, "%s: not an IPv4 address", name);
+	if (host[strspn(host, "0123456789.")] == '\0' || inet_aton(host, &in)) {
+		snprintf(err, err_size, "%s: not an IPv4 address", host);
 		return false;
 	}
-	ret = look_up(name, family, a->host, sizeof(a->host));
-	if (ret) {
+	ret = look_up(host, family, a->host, sizeof(a->host));
+	if (ret)
 		snprintf(err, err_size,
-			 "%s: neither an address, nor a name that can be looked up: %s", name,
+			 "%s: neither an address, nor a name that can be looked up: %s", host,
 			 gai_strerror(ret));
-		return false;
-	}
 	a->v6 = is_ipv6(a->host);
-	strcpy(a->port, port ? port + 1 : "");
-	return true;
+	return !ret;
+none:
+	snprintf(err, err_size,
+		 "%s: not an address: ADDR, ADDR:PORT, [IPV6]:PORT, or a name with or without :PORT",
+		 word);
+	return false;
 }
 
 /* The value of the last option of this name among the words, or NULL; freed by the caller. */
@@ -228,8 +212,7 @@ int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *wo
 	given = nr && (looks_like_address(words[0]) ||
 		       (!strcmp(role, "client") && !own_host && !strpbrk(words[0], "=,")));
 	bind = find_option("bind", words, nr);
-	if (given && !parse_address(words[0], &a) &&
-	    !parse_name(words[0], family_of(bind), &a, err, err_size)) {
+	if (given && !parse_address(words[0], family_of(bind), &a, err, err_size)) {
 		free(own_host);
 		free(bind);
 		return -1;

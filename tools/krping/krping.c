@@ -19,6 +19,7 @@
 #include "classic.h"
 #include "cmdtext.h"
 #include "../lib/escape.h"
+#include "../lib/names.h"
 #include "holders.h"
 #include "limit.h"
 #include "optable.h"
@@ -624,6 +625,15 @@ static bool list_is_over(struct watch *w, const struct krp_run_info *r)
 	return krp_protect_list_is_over(&w->cases);
 }
 
+static uint64_t watch_next(const struct watch *w)
+{
+	uint64_t next = w->next_show < w->next_look ? w->next_show : w->next_look;
+
+	if (w->next_cases < next)
+		next = w->next_cases;
+	return next < w->next_interval ? next : w->next_interval;
+}
+
 /* Returns whether the run has to end now. */
 static bool watch(struct watch *w)
 {
@@ -631,8 +641,7 @@ static bool watch(struct watch *w)
 	const struct krp_run_info *r;
 	struct krp_runs at_line;
 
-	if (now < w->next_show && now < w->next_look && now < w->next_interval &&
-	    now < w->next_cases)
+	if (now < watch_next(w))
 		return false;
 	r = own_run(w);
 	if (now >= w->next_cases) {
@@ -678,15 +687,6 @@ static bool watch(struct watch *w)
 			w->next_interval = now + opt.interval_ms;
 	}
 	return false;
-}
-
-static uint64_t watch_next(const struct watch *w)
-{
-	uint64_t next = w->next_show < w->next_look ? w->next_show : w->next_look;
-
-	if (w->next_cases < next)
-		next = w->next_cases;
-	return next < w->next_interval ? next : w->next_interval;
 }
 
 /*
@@ -920,7 +920,7 @@ static int run_cases(struct watch *w, const struct krp_cmdtext *cmd)
 	int err;
 
 	for (;;) {
-		text = krp_format("%s,case=%s", cmd->text, krp_case_name(nr));
+		text = krp_format("%s,case=%s", cmd->text, krp_name(&krp_protect_case_names, nr));
 		err = run_command(w, cmd, text, false, &stopped);
 		free(text);
 		if (w->cases.nr) {
@@ -938,12 +938,12 @@ static int run_cases(struct watch *w, const struct krp_cmdtext *cmd)
 				err = ENODATA;
 			break;
 		}
-		if (stopped || nr == KRP_NR_CASES)
+		if (stopped || nr == KRPING_NR_CASES)
 			break;
 		watch_end(w);
 	}
 	/* A case that is not as it has to be fails its run, and the list goes on. */
-	if (nr == KRP_NR_CASES)
+	if (nr == KRPING_NR_CASES)
 		err = 0;
 	else if (stopped && !err)
 		err = EINTR;

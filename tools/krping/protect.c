@@ -83,16 +83,11 @@ void krp_protect_free(struct krp_protect *p)
 	memset(p, 0, sizeof(*p));
 }
 
-const char *krp_case_name(unsigned int nr)
-{
-	return krp_name(&krp_protect_case_names, nr);
-}
-
 void krp_protect_last_list(struct krp_protect *p)
 {
 	size_t from = p->nr;
 
-	while (from && strcmp(p->v[--from].name, krp_case_name(0)))
+	while (from && strcmp(p->v[--from].name, krp_name(&krp_protect_case_names, 0)))
 		;
 	if (from)
 		memmove(p->v, p->v + from, (p->nr - from) * sizeof(*p->v));
@@ -101,7 +96,8 @@ void krp_protect_last_list(struct krp_protect *p)
 
 bool krp_protect_list_is_over(const struct krp_protect *p)
 {
-	return p->nr && !strcmp(p->v[p->nr - 1].name, krp_case_name(KRP_NR_CASES - 1));
+	return p->nr && !strcmp(p->v[p->nr - 1].name,
+				krp_name(&krp_protect_case_names, KRPING_NR_CASES - 1));
 }
 
 /* The module writes those verdicts in capitals. */

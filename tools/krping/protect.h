@@ -9,12 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../../trace/krping_abi.h"
-
 #define KRP_PROC_PROTECT "/proc/krping_protect"
-
-/* The cases, in the order in which a list of them is run. */
-#define KRP_NR_CASES KRPING_NR_CASES
 
 /* Texts are printable ASCII. What an end saw is words with + between them, and _ for a blank. */
 struct krp_case {
@@ -28,8 +23,6 @@ struct krp_protect {
 	size_t nr;
 	uint32_t seen; /* the cases of runs up to this one were added, or are not wanted */
 };
-
-const char *krp_case_name(unsigned int nr);
 
 /*
  * Adds the case of a run, or those of a server's clients, which the module may forget later. Keys that it does not know are

@@ -14,17 +14,6 @@ const char *krp_by_word(enum krp_by by)
 	return words[by];
 }
 
-const char *krp_by_words(void)
-{
-	static char text[64];
-	unsigned int i;
-	size_t n = 0;
-
-	for (i = KRP_BY_RUN + 1; i < KRP_NR_BYS; i++)
-		n += snprintf(text + n, sizeof(text) - n, "%s%s", n ? ", " : "", words[i]);
-	return text;
-}
-
 int krp_by_find(const char *word)
 {
 	unsigned int i;

@@ -44,8 +44,6 @@ struct krp_groups {
 
 /* The word of --by; NULL for KRP_BY_RUN. */
 const char *krp_by_word(enum krp_by by);
-/* The words, between commas. */
-const char *krp_by_words(void);
 /* The way that a word names; -1: none. */
 int krp_by_find(const char *word);
 /* The key of a run: "-" where it is not known. */

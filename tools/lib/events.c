@@ -124,11 +124,6 @@ int krp_event_find(const char *name)
 	return -1;
 }
 
-const char *krp_name_of(enum krp_how how, uint64_t v)
-{
-	return krp_name(tables[how], v);
-}
-
 /* Prints flags like __print_flags(): names between bars, then the other bits in hex. */
 static void flags_text(char *buf, size_t size, enum krp_how how, uint64_t v)
 {
@@ -398,52 +393,46 @@ void krp_event_json(FILE *f, const struct krp_event_rec *rec)
 	}
 }
 
-/* Calls ok() for each glob, copied to buf, until it says true. */
-static bool any_glob(const char *globs, char *buf, size_t size,
-		     bool (*ok)(const char *glob, const void *arg), const void *arg)
+/* Copies the next glob to buf; false: there is no more. One that is longer matches nothing. */
+static bool next_glob(const char **globs, char *buf, size_t size)
 {
 	size_t len;
 
-	for (;; globs += len + 1) {
-		len = strcspn(globs, ",");
-		if (len < size) {
-			memcpy(buf, globs, len);
-			buf[len] = '\0';
-			if (ok(buf, arg))
-				return true;
-		}
-		if (!globs[len])
-			return false;
-	}
+	if (!*globs)
+		return false;
+	len = strcspn(*globs, ",");
+	snprintf(buf, size, "%.*s", (int)len, *globs);
+	*globs = (*globs)[len] ? *globs + len + 1 : NULL;
+	return true;
 }
 
-static bool glob_matches(const char *glob, const void *event)
+static bool glob_matches(const char *glob, const char *event)
 {
 	return !fnmatch(without_prefix(glob), without_prefix(event), 0);
-}
-
-static bool glob_is_vain(const char *glob, const void *unused)
-{
-	unsigned int i;
-
-	(void)unused;
-	for (i = 0; i < KRP_NR_EVENTS; i++) {
-		if (glob_matches(glob, krp_events[i].name))
-			return false;
-	}
-	return true;
 }
 
 bool krp_globs_match(const char *globs, const char *event)
 {
 	char buf[64];
 
-	return any_glob(globs, buf, sizeof(buf), glob_matches, event);
+	while (next_glob(&globs, buf, sizeof(buf))) {
+		if (glob_matches(buf, event))
+			return true;
+	}
+	return false;
 }
 
 const char *krp_globs_check(const char *globs, char *buf, size_t size)
 {
-	return any_glob(globs, buf, size, glob_is_vain, NULL) ? buf : NULL;
+	unsigned int i;
+
+	while (next_glob(&globs, buf, size)) {
+		for (i = 0; i < KRP_NR_EVENTS && !glob_matches(buf, krp_events[i].name); i++)
+			;
+		if (i == KRP_NR_EVENTS)
+			return buf;
+	}
+	return NULL;
 }
 
 /*

@@ -93,8 +93,6 @@ bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size);
 size_t krp_event_size(const struct krp_event_head *h);
 /* The number of an event, with or without krping_; -1: there is none. */
 int krp_event_find(const char *name);
-/* The name of a value; "?" if it is beyond the table, as in the trace. */
-const char *krp_name_of(enum krp_how how, uint64_t v);
 
 /*
  * Prints " name=value" for each argument, in the order and with the names of

@@ -9,34 +9,21 @@
 #include "out.h"
 #include "../../bpf/slot.h"
 
-/* false: some could not be read. */
-static bool recursion_misses(const int *prog_fds, unsigned int nr, uint64_t *missed)
-{
-	struct bpf_prog_info info;
-	bool known = true;
-	unsigned int i;
-	uint32_t len;
-
-	*missed = 0;
-	for (i = 0; i < nr; i++) {
-		memset(&info, 0, sizeof(info));
-		len = sizeof(info);
-		if (bpf_obj_get_info_by_fd(prog_fds[i], &info, &len))
-			known = false;
-		else
-			*missed += info.recursion_misses;
-	}
-	return known;
-}
-
 struct krp_lost krp_lost_read(const int *prog_fds, unsigned int nr, int counters_fd)
 {
 	struct krp_lost lost = { 0 };
+	struct bpf_prog_info info;
 	uint64_t *per_cpu;
 	int nr_cpus, cpu;
+	unsigned int i;
 	uint32_t key;
 
-	lost.unknown = !recursion_misses(prog_fds, nr, &lost.missed);
+	for (i = 0; i < nr; i++) {
+		memset(&info, 0, sizeof(info));
+		lost.unknown |=
+			bpf_obj_get_info_by_fd(prog_fds[i], &info, &(uint32_t){ sizeof(info) });
+		lost.missed += info.recursion_misses;
+	}
 	if (counters_fd == KRP_NO_COUNTERS)
 		return lost;
 	nr_cpus = libbpf_num_possible_cpus();

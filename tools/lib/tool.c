@@ -168,7 +168,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_BY:
 		by = krp_by_find(arg);
 		if (by < 0)
-			krp_die("--by: one of %s, not %s", krp_by_words(), arg);
+			krp_die("--by: one of dev, peer, role, test, size, not %s", arg);
 		o->by = by;
 		break;
 	case OPT_MAX_RUNS:

@@ -155,19 +155,14 @@ static void add_runs(struct part *p)
 	json_object *about;
 	struct utsname uts;
 	FILE *f = fopen(KRP_PROC_RUNS, "re");
-	size_t size = 0, room = 1 << 16, n;
-	char *text = krp_new(room, 1);
+	size_t room = 0, n;
+	char *text = NULL;
+	/* All of it: it has no NUL. */
+	ssize_t size = f ? getdelim(&text, &room, '\0', f) : 0;
 
-	while (f && (n = fread(text + size, 1, room - size, f))) {
-		size += n;
-		if (size == room) {
-			room *= 2;
-			text = krp_resize(text, room, 1);
-		}
-	}
 	if (f)
 		fclose(f);
-	f = size ? fmemopen(text, size, "r") : NULL;
+	f = size > 0 ? fmemopen(text, size, "r") : NULL;
 	if (f) {
 		krp_runs_parse(&runs, f);
 		fclose(f);
@@ -183,7 +178,7 @@ static void add_runs(struct part *p)
 	krp_json_text(about, "version", KRP_VERSION);
 	add_about(p, about);
 	json_object_put(about);
-	add(p, KRP_CHUNK_RUNS, text, size);
+	add(p, KRP_CHUNK_RUNS, text ?: "", size > 0 ? size : 0);
 	free(text);
 }
 

@@ -280,14 +280,7 @@ static void guess_ready(struct spans *to, const struct krp_cause_input *in,
 		span_add(to, &first);
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct rec_event *const *l = a, *const *r = b;
-
-	return ((*l)->t > (*r)->t) - ((*l)->t < (*r)->t);
-}
-
-/* The events of one kind in the window, by their beginning. */
+/* The events of one kind in the window: on a CPU they do not overlap, and so are in the order of their beginnings, too. */
 struct row {
 	const struct rec_event **v;
 	size_t nr, at;
@@ -304,7 +297,6 @@ static void row_make(struct row *r, const struct krp_cpu_events *cpu, enum rec_k
 		if (cpu->v[i].kind == kind && cpu->v[i].t_end > w->t && cpu->v[i].t < w->t_end)
 			r->v[r->nr++] = &cpu->v[i];
 	}
-	qsort(r->v, r->nr, sizeof(*r->v), by_start);
 }
 
 /* The event that goes on at t, or NULL; t never goes back from call to call. */

@@ -12,6 +12,7 @@
 
 #include "../lib/alloc.h"
 #include "../lib/events.h"
+#include "../lib/names.h"
 #include "ladder.h"
 #include "order.h"
 #include "../lib/recording.h"
@@ -72,18 +73,18 @@ static struct krp_lost losses(void)
 	return krp_tool.opts.input ? recording.lost : krp_source_lost(&source);
 }
 
-static size_t position(uint32_t id)
+static struct known *find_known(uint32_t id)
 {
-	size_t low = 0, high = nr_known, mid;
+	static size_t found[4096]; /* by run: where it was last found */
+	size_t *i = &found[id % (sizeof(found) / sizeof(*found))];
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (known[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
+	if (*i < nr_known && known[*i].id == id)
+		return &known[*i];
+	for (*i = 0; *i < nr_known; ++*i) {
+		if (known[*i].id == id)
+			return &known[*i];
 	}
-	return low;
+	return NULL;
 }
 
 static void forget_ended(void)
@@ -99,13 +100,12 @@ static void forget_ended(void)
 
 static struct known *run_of(const struct krp_event_rec *rec)
 {
-	size_t i = position(rec->head.run);
 	struct krp_runs live = { 0 }, *runs = krp_tool.opts.input ? &recorded : &live;
+	struct known *k = find_known(rec->head.run);
 	const struct krp_run_info *info;
-	struct known *k;
 
-	if (i < nr_known && known[i].id == rec->head.run)
-		return &known[i];
+	if (k)
+		return k;
 	if (nr_known == room_known) {
 		/* Some ended runs are kept, since a last event may come later. */
 		forget_ended();
@@ -113,11 +113,8 @@ static struct known *run_of(const struct krp_event_rec *rec)
 			room_known = room_known ? 2 * room_known : 256;
 			known = krp_resize(known, room_known, sizeof(*known));
 		}
-		i = position(rec->head.run);
 	}
-	memmove(known + i + 1, known + i, (nr_known - i) * sizeof(*known));
-	nr_known++;
-	k = &known[i];
+	k = &known[nr_known++];
 	memset(k, 0, sizeof(*k));
 	k->id = rec->head.run;
 	k->late = rec->head.event != KRP_EV_run_start;
@@ -137,15 +134,15 @@ static void update_run(struct known *k, const struct krp_event_rec *rec)
 	switch (rec->head.event) {
 	case KRP_EV_run_start:
 		snprintf(k->info.role, sizeof(k->info.role), "%s",
-			 krp_name_of(KRP_HOW_role, KRP_ARG(rec, run_start, role)));
+			 krp_name(&krp_role_names, KRP_ARG(rec, run_start, role)));
 		snprintf(k->info.test, sizeof(k->info.test), "%s",
-			 krp_name_of(KRP_HOW_test, KRP_ARG(rec, run_start, test)));
+			 krp_name(&krp_test_names, KRP_ARG(rec, run_start, test)));
 		snprintf(k->info.name, sizeof(k->info.name), "%s", *rec->label ? rec->label : "-");
 		break;
 	case KRP_EV_conn:
 		/* A server may have taken the client's test. */
 		snprintf(k->info.test, sizeof(k->info.test), "%s",
-			 krp_name_of(KRP_HOW_test, KRP_ARG(rec, conn, test)));
+			 krp_name(&krp_test_names, KRP_ARG(rec, conn, test)));
 		snprintf(k->info.dev, sizeof(k->info.dev), "%s", rec->text);
 		k->info.qp = KRP_ARG(rec, conn, qp);
 		break;
@@ -498,9 +495,9 @@ static const char *pick_text(char *buf, size_t size, const struct krp_ladder_sta
 /* The label of an end; NULL: it has none, or is not on this host. */
 static const char *end_label(const struct krp_end *end)
 {
-	size_t i = position(end->run);
+	const struct known *k = find_known(end->run);
 
-	return i < nr_known && known[i].id == end->run ? krp_run_label(&known[i].info) : NULL;
+	return k ? krp_run_label(&k->info) : NULL;
 }
 
 static void ladder_text(const struct krp_iteration *it, const struct krp_ladder_stats *st,

@@ -82,12 +82,12 @@ static void add_phase(struct krp_steps *s, const struct krp_iteration *it,
 	if (end && KRP_ARG(end, phase, t_prev) == e->head.t)
 		step->duration = end->head.t - e->head.t;
 	snprintf(step->text, sizeof(step->text), "%s",
-		 krp_name_of(KRP_HOW_phase, KRP_ARG(e, phase, phase)));
+		 krp_name(&krp_phase_names, KRP_ARG(e, phase, phase)));
 }
 
 static const char *wr_name(uint64_t kind)
 {
-	return krp_name_of(KRP_HOW_wr, (uint32_t)kind);
+	return krp_name(&krp_wr_names, (uint32_t)kind);
 }
 
 /* adv: the advertisement that the message carries, or NULL. */
@@ -141,7 +141,7 @@ static void add_completion(struct krp_steps *s, const struct krp_iteration *it,
 		snprintf(step->text, sizeof(step->text), "%s flushed", wr_name(kind));
 	else if (e->head.event == KRP_EV_wc_err)
 		snprintf(step->text, sizeof(step->text), "%s failed: %s", wr_name(kind),
-			 krp_name_of(KRP_HOW_wc_status, (uint32_t)KRP_ARG(e, wc_err, status)));
+			 krp_name(&krp_wc_status_names, (uint32_t)KRP_ARG(e, wc_err, status)));
 	else if (kind == KRPING_WR_RECV)
 		snprintf(step->text, sizeof(step->text), "RECV %uB", (uint32_t)KRP_ARG(e, wc, len));
 	else
@@ -231,7 +231,7 @@ static void add_line(struct krp_steps *s, const struct krp_iteration *it,
 		break;
 	case KRP_EV_block_issue:
 		snprintf(text, size, "%s %uB at %" PRIu64,
-			 krp_name_of(KRP_HOW_block_op, (uint32_t)KRP_ARG(e, block_issue, op)),
+			 krp_name(&krp_block_op_names, (uint32_t)KRP_ARG(e, block_issue, op)),
 			 (uint32_t)KRP_ARG(e, block_issue, len), KRP_ARG(e, block_issue, at));
 		break;
 	case KRP_EV_validate:
@@ -249,11 +249,11 @@ static void add_line(struct krp_steps *s, const struct krp_iteration *it,
 		break;
 	case KRP_EV_cm_event:
 		snprintf(text, size, "rdma_cm: %s",
-			 krp_name_of(KRP_HOW_cm_event, (uint32_t)KRP_ARG(e, cm_event, event)));
+			 krp_name(&krp_cm_event_names, (uint32_t)KRP_ARG(e, cm_event, event)));
 		break;
 	case KRP_EV_async_event:
 		snprintf(text, size, "async: %s",
-			 krp_name_of(KRP_HOW_ib_event, (uint32_t)KRP_ARG(e, async_event, event)));
+			 krp_name(&krp_ib_event_names, (uint32_t)KRP_ARG(e, async_event, event)));
 		break;
 	default:
 		return;
@@ -367,8 +367,8 @@ json_object *krp_step_json(const struct krp_step *s)
 		break;
 	case KRP_STEP_WAIT:
 		krp_json_text(o, "phase",
-			      krp_name_of(KRP_HOW_phase,
-					  KRPING_WAIT_PHASE(KRP_ARG(e, wait, what))));
+			      krp_name(&krp_phase_names,
+				       KRPING_WAIT_PHASE(KRP_ARG(e, wait, what))));
 		krp_json_text(o, "kind", wr_name(KRPING_WAIT_KIND(KRP_ARG(e, wait, what))));
 		krp_json_u64(o, "cid", (uint32_t)KRP_ARG(e, wait, cid));
 		wait_stages(e, stage);

@@ -58,7 +58,6 @@ struct krp_ladder {
 	struct krp_ladder_stats stats;
 	uint64_t *durations;
 	size_t nr_durations, room_durations;
-	uint64_t random;
 	struct krp_hist *hist;
 
 	struct krp_iteration *kept;
@@ -166,7 +165,6 @@ struct krp_ladder *krp_ladder_new(enum krp_pick pick, uint64_t number, const str
 	l->number = number;
 	l->pair = *pair;
 	l->two_sided = pair->end[KRP_CLIENT].run && pair->end[KRP_SERVER].run;
-	l->random = 88172645463325252ULL;
 	l->open = -1;
 	l->stats.exact = true;
 	l->log = krp_resize(NULL, KRP_LADDER_EVENTS, sizeof(*l->log));
@@ -343,24 +341,13 @@ static uint32_t fine_bucket(uint64_t ns)
 
 static void keep_duration(struct krp_ladder *l, uint64_t ns)
 {
-	size_t at;
-
 	l->hist->bucket[krp_hist_index(ns)]++;
 	if (l->nr_durations == l->room_durations && l->room_durations < KRP_LADDER_DURATIONS)
 		l->durations = krp_grow(l->durations, &l->room_durations,
 					2 * l->room_durations ?: 1024, sizeof(*l->durations));
-	if (l->nr_durations < l->room_durations) {
+	l->stats.exact = l->nr_durations < l->room_durations;
+	if (l->stats.exact)
 		l->durations[l->nr_durations++] = ns;
-		return;
-	}
-	/* Each iteration is in the sample with the same probability. */
-	l->stats.exact = false;
-	l->random ^= l->random << 13;
-	l->random ^= l->random >> 7;
-	l->random ^= l->random << 17;
-	at = l->random % l->stats.seen;
-	if (at < l->nr_durations)
-		l->durations[at] = ns;
 }
 
 static uint64_t duration(const struct krp_iteration *it)
@@ -708,7 +695,6 @@ const struct krp_iteration *krp_ladder_choice(struct krp_ladder *l, struct krp_l
 	size_t i;
 
 	if (l->nr_durations) {
-		/* The sample has no order, so it can be sorted in place. */
 		qsort(l->durations, l->nr_durations, sizeof(*l->durations), by_value);
 		l->stats.median = l->durations[(l->nr_durations - 1) / 2];
 	}
@@ -723,7 +709,7 @@ const struct krp_iteration *krp_ladder_choice(struct krp_ladder *l, struct krp_l
 	if (best) {
 		while (below < l->nr_durations && l->durations[below] < duration(best))
 			below++;
-		/* Scale the rank in the sample to all iterations. */
+		/* Scale the rank among these to all iterations. */
 		if (!l->stats.exact)
 			below = (double)below / l->nr_durations * l->stats.seen;
 		l->stats.rank = below + 1;

@@ -96,7 +96,7 @@ struct krp_ladder_stats {
 #define KRP_LADDER_EVENTS    8192
 /* The largest number of events of all iterations together that are kept for the median. */
 #define KRP_LADDER_KEPT	     65536
-/* Durations that are kept; if there are more iterations, a sample of this size. */
+/* Durations that are kept, of the first iterations. */
 #define KRP_LADDER_DURATIONS (1U << 20)
 
 struct krp_ladder;
