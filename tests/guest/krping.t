@@ -478,16 +478,21 @@ narrow "$OUT" "help"
 like "$OUT" '^Usage: krping ' "help: the usage"
 is "$(awk 'NR == FNR { if (!/^#/) want[$1]; next } { delete want[$1] } END { for (name in want) print name }' /proc/krping_help "$T/out")" '' \
 	"help: all the module's options"
-run krping help size
-is "$(sed 1d <<<"$OUT" | tr -s ' \n' ' ')" "$(grep '^size ' /proc/krping_help | tr -s ' \n' ' ')" "help size"
+run krping help count
+is "$(sed '1d; /(a column/Q' <<<"$OUT" | tr -s ' \n' ' ')" "$(grep '^count ' /proc/krping_help | tr -s ' \n' ' ')" "help: a row of the module's options"
+like "$OUT" $'\n''COUNT \(a column of top' "help: the same word in a table"
+says 1 '^krping: help: no table has the word siz, and the module no such option; near it: SIZE$' "help: a word that is none" krping help siz
 
 # --- without the module ---
 rmmod rdma_krping
-for words in "client $ADDR" "server" "list" "help size"; do
+for words in "client $ADDR" "server" "list"; do
 	# shellcheck disable=SC2086 # words
 	says 1 '^krping: the module is not loaded: try "modprobe rdma_krping"$' "krping $words, not loaded" krping $words
 done
 run krping -n client "$ADDR"
 is "$RC $OUT" "0 client,addr=$ADDR,port=9999" "a dry run needs no module"
+says 1 '^krping: help: no table has the word cou, and the module, .* is not loaded; near it: counted, COUNT$' "krping help, not loaded" krping help cou
+run krping help count
+like "$RC $OUT" '^0 COUNT \(a column of top' "a word of a table needs no module"
 insmod "$KRPING_MODULE"
 done_testing "after the front end"

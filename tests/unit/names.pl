@@ -3,7 +3,8 @@
 #
 # Lists that are written twice say the same. bpftrace knows no list macros, so its scripts have tables of names of their own:
 # these have to be complete, and in the order of trace/krping_abi.h. bpf/event_table.h has each event of trace/krping_trace.h,
-# with its arguments and their types, and docs/events.md has a section with the same fields.
+# with its arguments and their types, and docs/events.md has a section with the same fields. tools/krping/words.c explains
+# each name that the tools print, and each head of a column.
 #
 #   names.pl trace/krping_abi.h FILE.bt...
 
@@ -73,4 +74,20 @@ for (split /^#+ /m, slurp("$top/docs/events.md")) {
 }
 same('docs/events.md has sections of these events', join("\n", sort keys %page), join("\n", sort keys %event));
 same("docs/events.md: krping_$_", $page{$_}, join(', ', map { $_->[0] } @{ $event{$_} })) for grep { defined $page{$_} } sort keys %event;
+
+# The words of rows {"a|b", "text"}; a row without a text is a place.
+my %words;
+$words{lc $_} = 1 for map { split /\|/ } slurp("$top/tools/krping/words.c") =~ /^\t\{ "([^"]+)", "(?:[^"\\]|\\.)+" \},$/mg;
+my @lists = qw(PHASES STAGES REQUESTS STATES TESTS WRS MR_STATES STEPS COSTS BLOCKS JUDGEMENTS WRONGS POLLS ROLES);
+my %printed = map { $_ => 1 } map { @{ $list{"KRPING_$_"} // ["no list $_"] } } @lists;
+my $sources = join '', map { slurp($_) } grep { !/words\.c$/ } glob "$top/tools/*/*.c $top/trace/krping_abi.h";
+# Columns: { "HEAD", width }, of top { "HEAD", "word", width, most }; and arrays of texts.
+my @heads = $sources =~ /\{ "([A-Z][^"|]*)", (?:(?:"\w+"|NULL), )?-?\d+(?:, \d+)? \}/g;
+$printed{$_} = 1 for @heads, map { /"([^"]+)"/g } $sources =~ /^\s*static const char \*const (?:wc_statuses|names|region_names|what)\[[^;]*?(?:"[A-Z_]+_ERR|"CONREQ|"FREED|"set-up)[^;]*;/mg;
+delete @printed{'-', 'NONE'};
+same('columns were found in the sources', @heads > 60 && keys %printed > 180 ? 'many' : @heads . ' heads, ' . keys(%printed) . ' words', 'many');
+same('tools/krping/words.c explains what the tools print', join("\n", sort grep { !$words{lc $_} } keys %printed), '');
+# What nobody prints any more has no explanation. Words of the documents are the first rows.
+my $all = lc $sources . slurp("$top/README.md") . slurp("$top/tools/trace/ladder.h");
+same('tools/krping/words.c explains nothing else', join("\n", sort grep { index($all, $_) < 0 } keys %words), '');
 finish();

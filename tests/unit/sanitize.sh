@@ -70,7 +70,7 @@ while IFS=: read -r tool rest; do
 done <<'END'
 krping:-n;nonsense;-j nonsense;-j help;list -a -j;list 10.9.0.1;list -n;list -v;client;client -a 10.9.0.1;client 10.9.0;client 10.9.0.1:99x
 krping:client [fd09::1;client 10.9.0.1;server;list;list -j
-krping:help;help size;help size count;help nonsense;help -j
+krping:help;help server_inv;help size nosuch;help nonsense;help -j
 krping-top:--sort nosuch;-i 0;1 2 3;-b -r 5 1 1;--dev x -j 1 1
 krping-stages:--slow 0ms;--slow 5m;--slowest 0;--fail;--records 3;--records 100;--records 2097152;-I /nonexistent;-I /dev/null;-I x --slow 5ms --split;--slow 5;--slow 5ms --slowest 3;-p;--run 7 -p -H
 krping-mr:--keys;--watch;--max-runs 0;-I /dev/null;-I x --keys
@@ -78,6 +78,11 @@ krping-record:-F 0;-E nosuch;-a -E wc;-T
 krping-trace:nosuch;ladder nosuch;ladder 3 4;ladder -E wc;-I /dev/null -e;-E nosuch;--records 5;--records 12;-c 0;ladder 99999999999999999999;ladder -c 3;--test nosuch;--role nobody;--qp -1;-d 1;-t 0
 krping-trace:-I /nonexistent;-I /
 END
+# A word of a table needs no module.
+sane "help word" krping help where the TIME goes
+like "$RC $(cat "$T/out")" '^0 WHERE THE TIME GOES \(a column of top' "krping help: a head of several words"
+sane "help nearly" krping help residul
+like "$RC $(cat "$T/err")" '^1 krping: help: .* not loaded; near it: residual, residual of requests$' "krping help: what is near a word that is none"
 all_sane "the sanitizers have nothing to say of these"
 
 # Messages show what the user typed, but it cannot control the terminal, and the output is valid UTF-8.
@@ -108,6 +113,7 @@ while read -r -a words; do
 	to 'trap "" PIPE; mkfifo "$0"; exec 7<>"$0" 8>"$0" 7<&-; exec "$@" >&8' "$status " "${words[@]}"
 done < <(printf '%s --help\n' "${tools[@]}" && printf '%s --version\n' "${tools[@]}" && cat <<END
 krping -n client 10.9.0.1
+krping help wire
 krping -j nonsense
 krping-top -j --sort nosuch
 krping-stages -j --slow 5

@@ -142,4 +142,4 @@ end $client
 end $server
 
 title "Done"
-say "Next: make shell, and type the same commands yourself; docs/tools.md explains the columns."
+say "Next: make shell, and type the same commands yourself; krping help WORD explains what they print."

@@ -31,6 +31,7 @@
 #include "../lib/stop.h"
 #include "../lib/tool.h"
 #include "views.h"
+#include "words.h"
 
 #define PROC_KRPING "/proc/krping"
 
@@ -117,7 +118,7 @@ static void parse_limit(const char *arg)
 	"  krping record              what was it like? The others read its file, -I\n"    \
 	"  krping list -a             what failed, and why?\n"                             \
 	"  krping stop ID             end that run\n"                                      \
-	"  krping help [WORD]         what does an option of a run mean?\n"
+	"  krping help [WORD]         what does an option, or a word of a screen, mean?\n"
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -1108,37 +1109,72 @@ static int stop(void)
 	return code;
 }
 
-static int help(void)
+/* The table of the loaded module; false: it is not loaded. */
+static bool read_options(struct krp_optable *table)
 {
-	const struct krp_option *only = NULL;
-	struct krp_optable table;
-	FILE *f;
+	FILE *f = fopen(KRP_PROC_HELP, "re");
 	int err;
 
-	if (opt.nr_words > 1)
-		krp_die("help: one option at a time");
-	if (!opt.nr_words) {
-		argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK,
-			  (char *)krp_tool.name);
-		putchar('\n');
-		fflush(stdout);
-	}
-	f = fopen(KRP_PROC_HELP, "re");
 	if (!f)
-		no_module();
-	err = krp_optable_parse(&table, f);
+		return false;
+	err = krp_optable_parse(table, f);
 	fclose(f);
 	if (err)
 		krp_die("cannot read %s: %s", KRP_PROC_HELP, strerror(-err));
+	return true;
+}
+
+/* A word may be an option, and also stand in tables. */
+static void explain(const char *word, const struct krp_optable *table, bool loaded)
+{
+	unsigned int width = krp_columns(STDOUT_FILENO) - 1;
+	const struct krp_option *o = krp_optable_find(table, word);
+	char *near = NULL;
+	size_t size;
+	FILE *f;
+
+	if (o)
+		krp_optable_print(stdout, table, o, width);
+	if (krp_words_explain(stdout, word, width) || o)
+		return;
+	f = open_memstream(&near, &size);
+	if (f) {
+		krp_words_near(f, word, table);
+		fclose(f);
+	}
+	krp_die("help: no table has the word %s, and %s%s", word,
+		loaded ? "the module no such option" :
+			 "the module, which has the options, is not loaded",
+		near ?: "");
+}
+
+static int help(void)
+{
+	struct krp_optable table = { 0 };
+	unsigned int i;
+	char word[128];
+	bool loaded;
+
+	if (!opt.nr_words) {
+		argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK,
+			  (char *)krp_tool.name);
+		puts("\nAny word of a table or a screen can be asked, too: krping help wire\n");
+		fflush(stdout);
+	}
+	loaded = read_options(&table);
+	if (!loaded && !opt.nr_words)
+		no_module();
 	if (opt.nr_words) {
-		only = krp_optable_find(&table, opt.words[0]);
-		if (!only)
-			krp_die("help: the module has no option %s; \"krping help\" lists them",
-				opt.words[0]);
+		/* Some heads of columns are several words. */
+		snprintf(word, sizeof(word), "%s", opt.words[0]);
+		for (i = 1; i < opt.nr_words; i++)
+			snprintf(word + strlen(word), sizeof(word) - strlen(word), " %s",
+				 opt.words[i]);
+		explain(word, &table, loaded);
 	} else {
 		fputs(table.intro, stdout);
+		krp_optable_print(stdout, &table, NULL, krp_columns(STDOUT_FILENO) - 1);
 	}
-	krp_optable_print(stdout, &table, only, krp_columns(STDOUT_FILENO) - 1);
 	krp_optable_free(&table);
 	return KRP_EXIT_OK;
 }
