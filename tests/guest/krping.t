@@ -483,6 +483,21 @@ is "$(sed '1d; /(a column/Q' <<<"$OUT" | tr -s ' \n' ' ')" "$(grep '^count ' /pr
 like "$OUT" $'\n''COUNT \(a column of top' "help: the same word in a table"
 says 1 '^krping: help: no table has the word siz, and the module no such option; near it: SIZE$' "help: a word that is none" krping help siz
 
+# --- a report of a bug ---
+run krping bug-report
+is "$RC $ERR" "0 " "bug-report"
+like "$OUT" "  srcversion: $(cat /sys/module/rdma_krping/srcversion)"$'\n' "bug-report: the module that is loaded"
+like "$OUT" $'\n'"  $LINK: driver $([ "$PROVIDER" = siw ] && echo siw || echo rdma_rxe)"$'\n' "bug-report: the device and its driver"
+like "$OUT" $'\n'"  $LINK/ports/1/state: 4: ACTIVE"$'\n' "bug-report: the state of its port"
+last=$(grep ' src=[0-9[]' /proc/krping_runs | tail -n 1)
+like "$OUT" $'\n'"  ${last%% src=*} src=[a-z]+:" "bug-report: a run, and a letter for its address"
+unlike "$OUT" "${ADDR//./\\.}|$(hostname)" "bug-report: neither addresses nor this host's name"
+run krping bug-report --plain
+like "$OUT" $'\n'"  ${last%% reason=*}" "bug-report --plain: the line as it is"
+run setpriv --reuid=65534 --regid=65534 --clear-groups krping bug-report
+is "$RC $ERR" "0 " "bug-report without root"
+like "$OUT" $'\n'"  ${last%% pid=*} pid=0 .* src=- dst=- " "bug-report without root: the runs are there, as the module shows them to anybody"
+
 # --- without the module ---
 rmmod rdma_krping
 for words in "client $ADDR" "server" "list"; do
@@ -494,5 +509,7 @@ is "$RC $OUT" "0 client,addr=$ADDR,port=9999" "a dry run needs no module"
 says 1 '^krping: help: no table has the word cou, and the module, .* is not loaded; near it: counted, COUNT$' "krping help, not loaded" krping help cou
 run krping help count
 like "$RC $OUT" '^0 COUNT \(a column of top' "a word of a table needs no module"
+run krping bug-report
+like "$RC $OUT" '^0 .*: the module is not loaded\)' "a report of a bug says that the module is not there"
 insmod "$KRPING_MODULE"
 done_testing "after the front end"

@@ -53,11 +53,13 @@ offers() {
 	is "${COMPREPLY[*]}" "$2" "\"$1\"${3:+: $3}"
 }
 
-offers 'krping ' 'server client list stop help top stages slow mr ladder trace record'
+offers 'krping ' 'server client list stop help bug-report top stages slow mr ladder trace record'
 offers 'krping c' 'client'
 offers 'krping top --spl' '--split'
 offers 'krping slow --dev r' 'rxe0'
 offers 'krping ladder --wid' '--wide'
+offers 'krping b' 'bug-report'
+offers 'krping bug-report --p' '--plain'
 offers 'krping x' ''
 offers 'krping -j c' 'client' "an option before the command"
 offers 'krping --dry' '--dry-run'

@@ -70,7 +70,7 @@ while IFS=: read -r tool rest; do
 done <<'END'
 krping:-n;nonsense;-j nonsense;-j help;list -a -j;list 10.9.0.1;list -n;list -v;client;client -a 10.9.0.1;client 10.9.0;client 10.9.0.1:99x
 krping:client [fd09::1;client 10.9.0.1;server;list;list -j
-krping:help;help server_inv;help size nosuch;help nonsense;help -j
+krping:help;help server_inv;help size nosuch;help nonsense;help -j;help -o x;bug-report x;bug-report -j;bug-report -o /dev/null;list --plain
 krping-top:--sort nosuch;-i 0;1 2 3;-b -r 5 1 1;--dev x -j 1 1
 krping-stages:--slow 0ms;--slow 5m;--slowest 0;--fail;--records 3;--records 100;--records 2097152;-I /nonexistent;-I /dev/null;-I x --slow 5ms --split;--slow 5;--slow 5ms --slowest 3;-p;--run 7 -p -H
 krping-mr:--keys;--watch;--max-runs 0;-I /dev/null;-I x --keys
@@ -78,6 +78,14 @@ krping-record:-F 0;-E nosuch;-a -E wc;-T
 krping-trace:nosuch;ladder nosuch;ladder 3 4;ladder -E wc;-I /dev/null -e;-E nosuch;--records 5;--records 12;-c 0;ladder 99999999999999999999;ladder -c 3;--test nosuch;--role nobody;--qp -1;-d 1;-t 0
 krping-trace:-I /nonexistent;-I /
 END
+# A report of a bug says what is missing here; it overwrites nothing, and others cannot read it.
+sane "bug-report" krping bug-report
+is "$RC $(wc -l <"$T/err") $(tr -d '\n -~' <"$T/out" | wc -c)" "0 0 0" "krping bug-report: a report, of printable ASCII"
+like "$(cat "$T/out")" 'the module is not loaded' "it says that the module is not loaded"
+sane "bug-report -o" krping bug-report -o "$T/report"
+is "$RC $(stat -c %a "$T/report") $(diff <(sed 1d "$T/report") <(krping bug-report | sed 1d))" "0 600 " "krping bug-report -o: the same in a file"
+sane "bug-report -o, again" krping bug-report -o "$T/report"
+is "$RC $(sed "s|$T/||" "$T/err")" "1 krping: -o: report: File exists" "it overwrites nothing"
 # A word of a table needs no module.
 sane "help word" krping help where the TIME goes
 like "$RC $(cat "$T/out")" '^0 WHERE THE TIME GOES \(a column of top' "krping help: a head of several words"
@@ -113,6 +121,7 @@ while read -r -a words; do
 	to 'trap "" PIPE; mkfifo "$0"; exec 7<>"$0" 8>"$0" 7<&-; exec "$@" >&8' "$status " "${words[@]}"
 done < <(printf '%s --help\n' "${tools[@]}" && printf '%s --version\n' "${tools[@]}" && cat <<END
 krping -n client 10.9.0.1
+krping bug-report
 krping help wire
 krping -j nonsense
 krping-top -j --sort nosuch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * krping client, server, list, stop and help: a front end of /proc/krping. It writes the text that
+ * krping client, server, list, stop, help and bug-report: a front end of /proc/krping. It writes the text that
  * one would echo, shows its progress, and prints its result. No BPF.
  */
 #include <errno.h>
@@ -27,6 +27,7 @@
 #include "result.h"
 #include "runhist.h"
 #include "../lib/procfile.h"
+#include "report.h"
 #include "../lib/runs.h"
 #include "../lib/stop.h"
 #include "../lib/tool.h"
@@ -53,10 +54,11 @@
 
 #define INTERVAL_MAX_S 86400
 
-enum { OPT_FAIL = 256, OPT_CLASSIC };
+enum { OPT_FAIL = 256, OPT_CLASSIC, OPT_PLAIN };
 
 static struct {
-	bool dry_run, all, classic;
+	bool dry_run, all, classic, plain;
+	const char *output;	  /* a file that is made; NULL: stdout */
 	unsigned int interval_ms; /* 0: none */
 	struct krp_limit *limits;
 	unsigned int nr_limits;
@@ -80,6 +82,8 @@ static const struct argp_option options[] = {
 	  "client, server: of wlat, rlat and bw print only the line of older versions, as "
 	  "awkit-klat and awkit-kbw read it",
 	  2 },
+	{ "output", 'o', "FILE", 0, "bug-report: into FILE, which must not exist yet", 2 },
+	{ "plain", OPT_PLAIN, NULL, 0, "bug-report: with all addresses and names", 2 },
 	{ "verbose", 'v', NULL, 0,
 	  "print what is written, and the progress of a run also where stderr is no terminal", 2 },
 	{ 0 }
@@ -118,7 +122,8 @@ static void parse_limit(const char *arg)
 	"  krping record              what was it like? The others read its file, -I\n"    \
 	"  krping list -a             what failed, and why?\n"                             \
 	"  krping stop ID             end that run\n"                                      \
-	"  krping help [WORD]         what does an option, or a word of a screen, mean?\n"
+	"  krping help [WORD]         what does an option, or a word of a screen, mean?\n" \
+	"  krping bug-report          what belongs into the report of a bug?\n"
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -141,6 +146,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_CLASSIC:
 		opt.classic = true;
 		break;
+	case 'o':
+		opt.output = arg;
+		break;
+	case OPT_PLAIN:
+		opt.plain = true;
+		break;
 	case 'v':
 		krp_tool.opts.verbose = true;
 		break;
@@ -154,7 +165,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (!opt.command && state->argc > 1)
-			krp_die("say what: server, client, list, stop or help (see --help)");
+			krp_die("say what: server, client, list, stop, help or bug-report (see --help)");
 		if (!opt.command) {
 			fputs("What can be asked of RDMA pings, each with --help:\n\n" QUESTIONS,
 			      stdout);
@@ -176,7 +187,8 @@ static const struct argp argp = {
 		    "client ADDRESS [WORD...]\n"
 		    "list\n"
 		    "stop ID...\n"
-		    "help [WORD]",
+		    "help [WORD]\n"
+		    "bug-report",
 	.doc = "RDMA ping between two ends, by the kernel module rdma_krping."
 	       "\v"
 	       "ADDRESS is the server's: ADDR, ADDR:PORT, [IPV6]:PORT, or for a client a name instead "
@@ -209,6 +221,8 @@ static void check_options(void)
 		{ "-i", "server client", opt.interval_ms },
 		{ "--fail", "server client", opt.nr_limits },
 		{ "--classic", "server client", opt.classic },
+		{ "-o", "bug-report", opt.output },
+		{ "--plain", "bug-report", opt.plain },
 	};
 	size_t i;
 
@@ -1179,6 +1193,29 @@ static int help(void)
 	return KRP_EXIT_OK;
 }
 
+static int bug_report(void)
+{
+	int fd, failed;
+	FILE *f;
+
+	if (opt.nr_words)
+		krp_die("bug-report: there is nothing to add to it: %s", opt.words[0]);
+	if (!opt.output) {
+		krp_report(stdout, "", opt.plain);
+		return KRP_EXIT_OK;
+	}
+	fd = open(opt.output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	f = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!f)
+		krp_die("-o: %s: %s", opt.output, strerror(errno));
+	krp_report(f, "", opt.plain);
+	failed = ferror(f);
+	if (fclose(f) || failed)
+		krp_die("-o: cannot write %s: %s", opt.output, strerror(errno));
+	krp_note("read %s before you send it", opt.output);
+	return KRP_EXIT_OK;
+}
+
 int krp_runs_main(int argc, char **argv)
 {
 	static const struct {
@@ -1186,7 +1223,7 @@ int krp_runs_main(int argc, char **argv)
 		int (*main)(void);
 	} commands[] = {
 		{ "server", run }, { "client", run }, { "list", list },
-		{ "stop", stop },  { "help", help },
+		{ "stop", stop },  { "help", help },  { "bug-report", bug_report },
 	};
 	size_t i;
 
