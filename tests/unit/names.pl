@@ -83,7 +83,7 @@ my %printed = map { $_ => 1 } map { @{ $list{"KRPING_$_"} // ["no list $_"] } } 
 my $sources = join '', map { slurp($_) } grep { !/words\.c$/ } glob "$top/tools/*/*.c $top/trace/krping_abi.h";
 # Columns: { "HEAD", width }, of top { "HEAD", "word", width, most }; and arrays of texts.
 my @heads = $sources =~ /\{ "([A-Z][^"|]*)", (?:(?:"\w+"|NULL), )?-?\d+(?:, \d+)? \}/g;
-$printed{$_} = 1 for @heads, map { /"([^"]+)"/g } $sources =~ /^\s*static const char \*const (?:wc_statuses|names|region_names|what)\[[^;]*?(?:"[A-Z_]+_ERR|"CONREQ|"FREED|"set-up)[^;]*;/mg;
+$printed{$_} = 1 for @heads, map { /"([^"]+)"/g } $sources =~ /^\s*static const char \*const (?:wc_statuses|names|region_names|what)\[[^;]*?(?:"[A-Z_]+_ERR|"CONREQ|"FREED|"set-up|\[PROVIDER_)[^;]*;/mg;
 delete @printed{'-', 'NONE'};
 same('columns were found in the sources', @heads > 60 && keys %printed > 180 ? 'many' : @heads . ' heads, ' . keys(%printed) . ' words', 'many');
 same('tools/krping/words.c explains what the tools print', join("\n", sort grep { !$words{lc $_} } keys %printed), '');

@@ -46,6 +46,15 @@ static const struct row {
 	{ "done", "until the request is counted, and the next one may be posted" },
 	{ "peer", "of a disk: for so long the server had the request, as its answer says; wire is without it" },
 
+	{ "a part of wire with --provider: stages", NULL },
+	{ "task|hand-over", "until soft-RoCE's requester runs, or soft-iWARP's transmit thread" },
+	{ "send|tcp", "until a packet has left, or TCP has all of it; the socket is full" },
+	{ "net", "until the other end's provider has it" },
+	{ "queue|respond", "soft-RoCE: until the other end's responder runs; until it has made its answer, or the completion" },
+	{ "receive", "soft-iWARP: until the data that TCP has are placed, and what they ask for is done" },
+	{ "ack|complete", "soft-RoCE: until the answer is back at the requester; until the completion is signalled" },
+	{ "peer", "until the program at the other end has posted what is waited for" },
+
 	{ "a phase of set-up or tear-down, or between iterations: stages, slow, ladder, top", NULL },
 	{ "none", "the run has not begun its first phase" },
 	{ "resolve_addr|resolve_route", "a client waits for rdma_cm to find the device for the address, and the way to the server" },
