@@ -46,8 +46,8 @@ is "$(sed -n 's/.*: krping_run_start: run=\([0-9]*\) .* name=\([^ ]*\) .*/\1 \2/
 ends_with "client $longest,server rack-4:a=b" "runs that begin" "${tools[@]}"
 for t in stages-text mr-text trace-text krping-record; do tool_end "$t" INT; done
 is "$(grep -cxE "  name ($longest|rack-4:a=b)" "$T/stages-text.out")" 2 "krping-stages, as text: below the head of each run"
-is "$(grep -xE "run [0-9]+: name .*" "$T/mr-text.out" | sort -V | paste -sd,)" \
-	"run $server_id: name rack-4:a=b,run $client_id: name $longest" "krping-mr, as text"
+is "$(grep -A 1 "^run " "$T/mr-text.out" | sed -n 's/^run \([^:]*\):.*/\1/p; s/^  name //p' | paste -sd,)" \
+	"$server_id server,rack-4:a=b,$client_id client,$longest" "krping-mr, as text: below the line of each run"
 is "$(grep -oE " name=[^ ]*" "$T/trace-text.out" | paste -sd,)" " name=rack-4:a=b, name=$longest" "krping-trace, as text"
 
 krping-trace ladder -j -I "$T/rec" >"$T/ladder.out" 2>&1

@@ -87,13 +87,13 @@ wait $mr || die "krping mr failed"
 title "5. Where did the time go? (krping stages)"
 say "A ping: the client offers a buffer, the server READs it and says go ahead; the" \
 	"client offers another one, the server WRITEs the data back and says go ahead." \
-	"Every moment of a run is in exactly one phase, so the table adds up: RESIDUAL 0."
+	"Every moment of a run is in exactly one phase, so the phases add up to the run."
 echo
 cat "$tmp/stages"
 
 title "6. What did memory registration cost? (krping mr)"
 say "REG_MR makes a buffer accessible under a new key, LOCAL_INV takes the key back." \
-	"Each key that was given out must be accounted for: that is the balance."
+	"Each key that was given out must be accounted for: the first lines say so."
 echo
 cat "$tmp/mr"
 

@@ -237,8 +237,34 @@ static json_object *json_of(const struct krp_display *d, const struct krp_shown 
 	return o;
 }
 
-void krp_shown_foot(FILE *f, const struct krp_shown *s, struct krp_lost lost)
+json_object *krp_view_json(const struct krp_view *v)
 {
+	json_object *o = json_object_new_object();
+
+	krp_json_u64(o, "run", v->head.run);
+	krp_json_u64(o, "peer_run", v->info.peer_run);
+	krp_json_text(o, "role", v->info.role);
+	krp_json_text(o, "test", v->info.test);
+	krp_json_text(o, "dev", v->info.dev);
+	krp_json_u64(o, "port", v->info.port);
+	krp_json_u64(o, "qp", v->info.qp);
+	krp_json_u64(o, "size", v->info.size);
+	krp_json_bool(o, "ended", v->head.state == KRP_SLOT_ENDED);
+	krp_json_bool(o, "attached_late", v->head.late);
+	krp_json_s64(o, "errno", -v->head.err);
+	krp_json_text(o, "name", krp_run_label(&v->info) ?: "-");
+	return o;
+}
+
+/* The last lines: how many runs there are, and what is missing. */
+static void print_foot(FILE *f, const struct krp_shown *s, struct krp_lost lost)
+{
+	if (!s->nr)
+		fputs(s->since ? "no runs in this interval\n" :
+		      krp_has_filter() || krp_tool.opts.run ?
+				 "no run was seen that the options let through\n" :
+				 "no runs seen: start \"krping server\", and \"krping client\"\n",
+		      f);
 	fprintf(f, "%sruns %u, lost events %s\n", s->nr ? "\n" : "", s->nr, krp_lost_text(lost));
 	if (s->dropped)
 		fprintf(f, "%s%lu runs that ended before the last %u\n",
@@ -247,6 +273,7 @@ void krp_shown_foot(FILE *f, const struct krp_shown *s, struct krp_lost lost)
 
 static void print(const struct krp_display *d, bool final)
 {
+	const bool redraws = !final && !d->seen->recording && isatty(STDOUT_FILENO);
 	struct krp_shown s = { .final = final, .since = !final && has_intervals() };
 	struct running r = { 0 };
 	FILE *f;
@@ -254,13 +281,17 @@ static void print(const struct krp_display *d, bool final)
 	if (d->seen->recording)
 		environment.recorded = d->seen->recording->about;
 	show_begin(d, &s, &r);
+	/* A reader that goes away ends us while we print. */
+	if (d->broken())
+		krp_tool.status = KRP_EXIT_BROKEN;
 	if (krp_tool.opts.json) {
 		krp_json_emit(stdout, json_of(d, &s));
 	} else {
 		f = krp_text();
 		krp_environment_head(&environment, f, KRP_TEXT_WIDTH);
 		d->text(f, &s);
-		krp_show();
+		print_foot(f, &s, d->lost());
+		krp_show(redraws);
 	}
 	show_end(d, &s, &r);
 }
@@ -356,7 +387,7 @@ static void replay(const struct krp_display *d, uint32_t *over)
 	}
 }
 
-void krp_display_run(const struct krp_display *d)
+enum krp_exit krp_display_run(const struct krp_display *d)
 {
 	uint32_t *over = krp_new(d->seen->slots, sizeof(*over));
 	unsigned long i;
@@ -366,10 +397,12 @@ void krp_display_run(const struct krp_display *d)
 	if (!d->seen->recording)
 		krp_environment_open(&environment, "");
 	t_line = krp_seen_now(d->seen);
-	if (d->seen->recording)
+	if (d->seen->recording) {
 		replay(d, over);
-	else
+	} else {
+		krp_note("Tracing %s... Ctrl-C to end.", d->traces);
 		watch(d, over);
+	}
 	/* Print what came since the last line; if there was no line, the summary has it all. */
 	if (nr_lines && has_intervals())
 		print(d, false);
@@ -380,4 +413,8 @@ void krp_display_run(const struct krp_display *d)
 	free(ended);
 	free(infos);
 	free(over);
+	/* With -j the last object has reported it. */
+	if (d->broken() && !krp_tool.opts.json)
+		krp_error("%s (lost events: %s)", d->broken(), krp_lost_text(d->lost()));
+	return krp_seen_damaged(d->seen) || d->broken() ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

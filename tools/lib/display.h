@@ -12,6 +12,7 @@
 #include "lost.h"
 #include "runs.h"
 #include "seen.h"
+#include "tool.h"
 
 /* The width of lines that can be cut, to be read on a terminal of 80 columns. */
 #define KRP_TEXT_WIDTH 79
@@ -33,6 +34,7 @@ struct krp_shown {
 };
 
 struct krp_display {
+	const char *traces; /* for a note */
 	struct krp_seen *seen;
 	struct krp_runs *runs;
 	size_t size; /* of a view */
@@ -52,12 +54,12 @@ struct krp_display {
 	void (*free)(void *view);
 	/* A run has ended, and this is its view; may be NULL. */
 	void (*ended)(const void *total);
-	/* The members of a line, and its text. */
+	/* The members of a line, and its text without its last lines. */
 	void (*json)(json_object *o, const struct krp_shown *s);
 	void (*text)(FILE *f, const struct krp_shown *s);
 	struct krp_lost (*lost)(void);
-	/* What the tool has found is not as it should be. */
-	bool (*broken)(void);
+	/* What the tool has found that is not as it should be, in words; NULL: nothing. */
+	const char *(*broken)(void);
 	/* Reads what is not in the rings, each time that the rings were read; may be NULL. */
 	void (*read)(void);
 	/* All was read, and the events are about to be switched off, which takes a while; may be NULL. */
@@ -70,12 +72,14 @@ struct krp_display {
 	bool (*done)(void);
 };
 
-/* Returns when it is done, or for a signal or the end of the last interval, and has printed all. */
-void krp_display_run(const struct krp_display *d);
+/*
+ * Returns when it is done, or for a signal or the end of the last interval, and has printed all: KRP_EXIT_BROKEN
+ * if something is broken, or the recording is damaged.
+ */
+enum krp_exit krp_display_run(const struct krp_display *d);
 /* Reads the view of the run in a slot; false: it is filtered, or does not hold still. */
 bool krp_display_view(const struct krp_display *d, void *total, uint32_t slot);
-
-/* The last lines of a text: how many runs there are, and what is missing. */
-void krp_shown_foot(FILE *f, const struct krp_shown *s, struct krp_lost lost);
+/* Whose run it is. */
+json_object *krp_view_json(const struct krp_view *v);
 
 #endif /* KRP_LIB_DISPLAY_H */

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -373,25 +374,43 @@ FILE *krp_text(void)
 	return krp_tool.text;
 }
 
-void krp_show(void)
+void krp_show(bool redraw)
 {
+	static unsigned int drawn;
+	unsigned int left = UINT_MAX;
 	char *line, *end, now[16];
+	struct winsize w;
 
 	if (!krp_tool.text)
 		return;
+	if (redraw && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_row)
+		left = w.ws_row - 1;
 	krp_text_close(krp_tool.text);
 	krp_tool.text = NULL;
+	/*
+	 * Move up, clear each line behind its text, then the rest: this does not flicker. A long line is cut by
+	 * the terminal, or it would be two to move up.
+	 */
+	if (redraw) {
+		if (drawn)
+			printf("\033[%uA", drawn);
+		fputs("\r\033[?7l", stdout);
+	}
+	drawn = 0;
 	krp_time_clock(now, sizeof(now), time(NULL));
-	for (line = krp_tool.text_buf; *line; line = end) {
-		end = strchr(line, '\n');
-		if (!end)
-			end = strchr(line, '\0');
-		if (krp_tool.opts.stamp)
-			printf("%s ", now);
-		printf("%.*s\n", (int)(end - line), line);
+	for (line = krp_tool.text_buf; *line && left; line = end) {
+		end = line + strcspn(line, "\n");
 		if (*end)
 			end++;
+		if (!--left && *end)
+			end = line = "... and more than this terminal has lines";
+		if (krp_tool.opts.stamp)
+			printf("%s ", now);
+		printf("%.*s%s\n", (int)strcspn(line, "\n"), line, redraw ? "\033[K" : "");
+		drawn += redraw;
 	}
+	if (redraw)
+		fputs("\033[J\033[?7h", stdout);
 	fflush(stdout);
 	free(krp_tool.text_buf);
 	krp_tool.text_buf = NULL;

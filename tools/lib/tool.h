@@ -127,9 +127,12 @@ bool krp_absent(char *text, size_t size);
 /* With --run: dies if that run has ended before it could be watched. Notes what is absent. */
 void krp_check_filter(void);
 
-/* Text of a display goes to the returned file, and is printed by krp_show(). */
+/*
+ * Text of a display goes to the returned file, and is printed by krp_show(): below what was printed before, or, on a terminal,
+ * over what the last call has drawn, and then no more of it than the terminal has lines.
+ */
 FILE *krp_text(void);
-void krp_show(void);
+void krp_show(bool redraw);
 
 enum krp_wake {
 	KRP_WAKE_POLL, /* a good time to look for runs that have ended */

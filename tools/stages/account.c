@@ -426,8 +426,10 @@ const struct krp_hist *account_hist(const struct view *v, unsigned int dist)
 	return &hist;
 }
 
-void account_view_free(struct view *v)
+void account_view_free(void *view)
 {
+	struct view *v = view;
+
 	free(v->hists.bucket);
 	v->hists.bucket = NULL;
 }
@@ -516,9 +518,10 @@ bool account_view(struct view *v, struct view *since, uint32_t slot, bool whole)
 	return true;
 }
 
-void account_line(uint32_t slot, struct view *total)
+void account_line(uint32_t slot, void *view)
 {
 	struct account *acc = account_of(slot);
+	struct view *total = view;
 	struct krp_sum *s;
 	unsigned int i;
 

@@ -104,16 +104,6 @@ static bool view(void *total, void *since, uint32_t slot, bool whole)
 	return true;
 }
 
-static void line(uint32_t slot, void *total)
-{
-	account_line(slot, total);
-}
-
-static void free_view(void *v)
-{
-	account_view_free(v);
-}
-
 static void run_ended(const void *total)
 {
 	const struct view *v = total;
@@ -163,21 +153,41 @@ static void add_row(struct krp_table *t, const char *name, const struct krp_sum 
 		krp_cell(t, "-");
 }
 
+/* The phases of no iteration, in the order of a run, and what they are parts of. */
+static const struct {
+	unsigned int from, to;
+	const char *kind;
+} once[] = {
+	{ KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT, "setup" },
+	{ KRPING_PHASE_EXCHANGE, KRPING_PHASE_EXCHANGE, "setup" },
+	{ KRPING_PHASE_WARMUP, KRPING_PHASE_WARMUP, "setup" },
+	{ KRPING_PHASE_PAUSE, KRPING_PHASE_PAUSE, "test" },
+	/* Of an end that does not post it is all of the test. */
+	{ KRPING_PHASE_WAIT_END, KRPING_PHASE_WAIT_END, "test" },
+	{ KRPING_PHASE_DISCONNECT, KRPING_PHASE_FREE, "teardown" },
+};
+
+/* Rows of that before the iterations, and behind them. */
+#define ONCE_BEFORE 0, 3
+#define ONCE_BEHIND 3, 6
+
 /* The time before the first phase gets a line only if it is not 0. */
-static bool has_once(const struct view *v, unsigned int phase)
+static const struct krp_sum *once_sum(const struct view *v, unsigned int phase)
 {
 	const struct krp_sum *s = &v->a.once[KRPING_ONCE(phase)];
 
-	return s->count && (phase != KRPING_PHASE_NONE || s->sum);
+	return s->count && (phase != KRPING_PHASE_NONE || s->sum) ? s : NULL;
 }
 
-static void add_once(struct krp_table *t, const struct view *v, unsigned int from, unsigned int to)
+static void add_once(struct krp_table *t, const struct view *v, unsigned int row, unsigned int end)
 {
 	unsigned int i;
 
-	for (i = from; i <= to; i++) {
-		if (has_once(v, i))
-			add_row(t, phase_name(i), &v->a.once[KRPING_ONCE(i)], NULL, v->window);
+	for (; row < end; row++) {
+		for (i = once[row].from; i <= once[row].to; i++) {
+			if (once_sum(v, i))
+				add_row(t, phase_name(i), once_sum(v, i), NULL, v->window);
+		}
 	}
 }
 
@@ -420,20 +430,24 @@ static uint64_t joined_ns(const struct view *v, unsigned int w, unsigned int wha
 		       0;
 }
 
-static bool are_peers(const struct view *a, const struct view *b)
+const struct view *view_of(void *const *v, unsigned int nr, uint32_t run)
 {
-	return a->peer == b->run.head.run && b->peer == a->run.head.run;
+	const struct view *one;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		one = v[i];
+		if (one->run.head.run == run)
+			return one;
+	}
+	return NULL;
 }
 
 static const struct view *peer_among(void *const *v, unsigned int nr, const struct view *of)
 {
-	unsigned int i;
+	const struct view *peer = of->peer ? view_of(v, nr, of->peer) : NULL;
 
-	for (i = 0; of->peer && i < nr; i++) {
-		if (are_peers(v[i], of))
-			return v[i];
-	}
-	return NULL;
+	return peer && peer->peer == of->run.head.run ? peer : NULL;
 }
 
 /* One side of the joined view. */
@@ -572,27 +586,11 @@ static json_object *joined_json(const struct view *v, const struct view *peer)
 	return o;
 }
 
-static void print_ns_line(FILE *f, const char *what, int64_t ns, const char *note)
+/* Nothing, if it is 0. */
+static void print_ns(FILE *f, const char *what, int64_t ns, const char *note)
 {
-	fprintf(f, "%-24s %14" PRId64 " ns%s\n", what, ns, note);
-}
-
-/* What was overwritten before it was read: iterations, and all time. */
-static struct krp_sum missed_sum(const struct view *v)
-{
-	return (struct krp_sum){
-		.count = v->st.missed.whole,
-		.sum = v->st.missed.ns,
-		.min = KRP_NS_UNKNOWN,
-		.max = KRP_NS_UNKNOWN,
-	};
-}
-
-static void add_missed(struct krp_table *t, const struct view *v)
-{
-	struct krp_sum s = missed_sum(v);
-
-	add_row(t, "not_seen", &s, NULL, v->window);
+	if (ns)
+		fprintf(f, "%-24s %14" PRId64 " ns  <-- %s\n", what, ns, note);
 }
 
 static void print_run(FILE *f, const struct view *v)
@@ -604,15 +602,19 @@ static void print_run(FILE *f, const struct view *v)
 	} };
 	/* clang-format on */
 	const struct stages_run *st = &v->st;
+	/* What was overwritten before it was read: iterations, and all time. */
+	const struct krp_sum missed = { st->missed.whole, st->missed.ns, KRP_NS_UNKNOWN,
+					KRP_NS_UNKNOWN };
 	bool over = v->run.head.state == KRP_SLOT_ENDED;
 	char split[KRP_SPLIT_TEXT];
 	uint64_t unknown = 0;
 	unsigned int n, w;
 	int i;
 
-	fprintf(f, "\nrun %u  %s %s  %s/%u  size %u  %" PRIu64 " iterations  ", v->run.head.run,
-		v->run.info.role, v->run.info.test, v->run.info.dev, v->run.info.port,
-		v->run.info.size, (uint64_t)v->a.dist[STG_DIST_ITER].s.count);
+	fprintf(f, "\nrun %u  %s %s  %s/%u  size %u  %" PRIu64 " iterations in %s  ",
+		v->run.head.run, v->run.info.role, v->run.info.test, v->run.info.dev,
+		v->run.info.port, v->run.info.size, (uint64_t)v->a.dist[STG_DIST_ITER].s.count,
+		krp_ns(v->window).s);
 	if (!over)
 		fputs("running", f);
 	else if (v->run.head.err)
@@ -625,9 +627,10 @@ static void print_run(FILE *f, const struct view *v)
 	if (over && v->run.head.err && *v->run.info.reason)
 		krp_fold(f, v->run.info.reason, 2, 77);
 
-	add_once(&t, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);
-	add_once(&t, v, KRPING_PHASE_EXCHANGE, KRPING_PHASE_EXCHANGE);
-	add_once(&t, v, KRPING_PHASE_WARMUP, KRPING_PHASE_WARMUP);
+	if (v->a.dist[STG_DIST_ITER].s.count)
+		add_row(&t, "(iteration)", &v->a.dist[STG_DIST_ITER].s,
+			account_hist(v, STG_DIST_ITER), 0);
+	add_once(&t, v, ONCE_BEFORE);
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
 		add_row(&t, phase_name(v->a.phase_of[i]), &v->a.dist[STG_DIST_PHASE(i)].s,
 			account_hist(v, STG_DIST_PHASE(i)), v->window);
@@ -636,34 +639,18 @@ static void print_run(FILE *f, const struct view *v)
 	add_requests(&t, v);
 	if (v->a.aborted.count)
 		add_row(&t, "aborted", &v->a.aborted, NULL, v->window);
-	if (v->st.missed.records)
-		add_missed(&t, v);
-	add_once(&t, v, KRPING_PHASE_PAUSE, KRPING_PHASE_PAUSE);
-	add_once(&t, v, KRPING_PHASE_WAIT_END, KRPING_PHASE_WAIT_END);
-	add_once(&t, v, KRPING_PHASE_DISCONNECT, KRPING_PHASE_FREE);
-	if (v->a.dist[STG_DIST_ITER].s.count)
-		add_row(&t, "(iteration)", &v->a.dist[STG_DIST_ITER].s,
-			account_hist(v, STG_DIST_ITER), 0);
+	if (st->missed.records)
+		add_row(&t, "not_seen", &missed, NULL, v->window);
+	add_once(&t, v, ONCE_BEHIND);
 	krp_table_print(f, &t, 0);
 	/* The run's line has sums from its beginning on. */
 	krp_split_text(split, sizeof(split), &v->run.info.split);
 	if (*split && !v->run.since)
 		fprintf(f, "%s\n", split);
 
-	print_ns_line(f, "sum of all phases", v->tiled, "");
-	print_ns_line(f,
-		      v->run.since	? "watched, this interval" :
-		      was_seen_whole(v) ? "run, the module's clock" :
-					  "watched",
-		      v->window, "");
-	print_ns_line(f, "residual", residual(v),
-		      residual(v) && was_seen_whole(v) ? "  <-- not 0: phases are missing" : "");
-	if (has_requests(v))
-		print_ns_line(f, "residual of requests", request_residual(v),
-			      request_residual(v) ? "  <-- not 0: stages are missing" : "");
-	if (v->a.too_long_ns)
-		print_ns_line(f, "beyond 26 days", v->a.too_long_ns,
-			      "  (and more: not known in which phase)");
+	print_ns(f, "residual", residual(v), "not 0: phases are missing");
+	print_ns(f, "residual of requests", request_residual(v), "not 0: stages are missing");
+	print_ns(f, "beyond 26 days", v->a.too_long_ns, "and more: not known in which phase");
 	for (w = 0; w < v->a.nr_waits; w++)
 		unknown += unknown_stages(v, w, KRPING_STAGE_CQ);
 	if (unknown)
@@ -676,10 +663,9 @@ static void print_run(FILE *f, const struct view *v)
 			(uint64_t)st->holes, (uint64_t)v->a.anomalies, (uint64_t)st->unmatched);
 }
 
-static json_object *dist_json(const struct view *v, unsigned int d)
+/* Adds a distribution to an object. */
+static json_object *dist_json(json_object *o, const struct view *v, unsigned int d)
 {
-	json_object *o = json_object_new_object();
-
 	krp_json_sum(o, &v->a.dist[d].s, account_hist(v, d));
 	if (krp_tool.opts.histograms)
 		json_object_object_add(o, "buckets", krp_hist_json(account_hist(v, d)));
@@ -694,18 +680,21 @@ static json_object *provider_json(const struct view *v, unsigned int wait)
 	for (s = 0; s < PROVIDER_NR_STAGES; s++) {
 		if (v->a.dist[STG_DIST_PROVIDER(wait, s)].s.count)
 			json_object_object_add(o, provider_stage_name(s),
-					       dist_json(v, STG_DIST_PROVIDER(wait, s)));
+					       dist_json(json_object_new_object(), v,
+							 STG_DIST_PROVIDER(wait, s)));
 	}
 	return o;
 }
 
 static json_object *request_json(const struct view *v, unsigned int all)
 {
-	json_object *o = dist_json(v, STG_DIST_REQUEST(all)), *stages = json_object_new_object();
+	json_object *o = dist_json(json_object_new_object(), v, STG_DIST_REQUEST(all)),
+		    *stages = json_object_new_object();
 	unsigned int s;
 
 	for (s = all + 1; s < all + KRPING_NR_REQUESTS; s++)
-		json_object_object_add(stages, request_name(s), dist_json(v, STG_DIST_REQUEST(s)));
+		json_object_object_add(stages, request_name(s),
+				       dist_json(json_object_new_object(), v, STG_DIST_REQUEST(s)));
 	json_object_object_add(o, "stages", stages);
 	return o;
 }
@@ -720,66 +709,44 @@ static json_object *requests_json(const struct view *v)
 	return o;
 }
 
-/* What a phase of no iteration is a part of. */
-static const char *once_kind(unsigned int phase)
+static void once_json(json_object *a, const struct view *v, unsigned int row, unsigned int end)
 {
-	switch (phase) {
-	case KRPING_PHASE_WAIT_END: /* of an end that does not post it is all of the test */
-	case KRPING_PHASE_PAUSE:
-		return "test";
-	case KRPING_PHASE_EXCHANGE:
-	case KRPING_PHASE_WARMUP:
-		return "setup";
-	default:
-		return phase < KRPING_PHASE_DISCONNECT ? "setup" : "teardown";
-	}
-}
-
-static json_object *once_json(const struct view *v, unsigned int phase)
-{
-	json_object *o = json_object_new_object();
-
-	krp_json_text(o, "phase", phase_name(phase));
-	krp_json_text(o, "kind", once_kind(phase));
-	krp_json_sum(o, &v->a.once[KRPING_ONCE(phase)], NULL);
-	return o;
-}
-
-static void once_range_json(json_object *a, const struct view *v, unsigned int from,
-			    unsigned int to)
-{
+	json_object *o;
 	unsigned int i;
 
-	for (i = from; i <= to; i++) {
-		if (has_once(v, i))
-			json_object_array_add(a, once_json(v, i));
+	for (; row < end; row++) {
+		for (i = once[row].from; i <= once[row].to; i++) {
+			if (!once_sum(v, i))
+				continue;
+			o = json_object_new_object();
+			krp_json_text(o, "phase", phase_name(i));
+			krp_json_text(o, "kind", once[row].kind);
+			krp_json_sum(o, once_sum(v, i), NULL);
+			json_object_array_add(a, o);
+		}
 	}
 }
 
 static json_object *phases_json(const struct view *v)
 {
-	json_object *a = json_object_new_array(), *o, *p, *stages, *stage;
+	json_object *a = json_object_new_array(), *o, *stages, *stage;
 	unsigned int n, k, s;
 	int i, w;
 
-	once_range_json(a, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);
-	once_range_json(a, v, KRPING_PHASE_EXCHANGE, KRPING_PHASE_EXCHANGE);
-	once_range_json(a, v, KRPING_PHASE_WARMUP, KRPING_PHASE_WARMUP);
+	once_json(a, v, ONCE_BEFORE);
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
 		/* The names come first, since a person looks for them in a line. */
 		o = json_object_new_object();
 		krp_json_text(o, "phase", phase_name(v->a.phase_of[i]));
 		krp_json_text(o, "kind", "iteration");
-		p = dist_json(v, STG_DIST_PHASE(i));
-		json_object_object_foreach(p, key, value)
-			json_object_object_add(o, key, json_object_get(value));
-		json_object_put(p);
+		dist_json(o, v, STG_DIST_PHASE(i));
 		w = wait_of_phase(v, v->a.phase_of[i]);
 		if (w >= 0) {
 			stages = json_object_new_object();
 			for (k = KRPING_STAGE_POST; k <= KRPING_STAGE_WAKE; k++) {
 				s = stage_in_order(v, k);
-				stage = dist_json(v, STG_DIST_STAGE(w, s));
+				stage = dist_json(json_object_new_object(), v,
+						  STG_DIST_STAGE(w, s));
 				krp_json_u64(stage, "unknown", unknown_stages(v, w, s));
 				if (s == KRPING_STAGE_WIRE && provider)
 					json_object_object_add(stage, "provider",
@@ -791,25 +758,8 @@ static json_object *phases_json(const struct view *v)
 		}
 		json_object_array_add(a, o);
 	}
-	once_range_json(a, v, KRPING_PHASE_PAUSE, KRPING_PHASE_PAUSE);
-	once_range_json(a, v, KRPING_PHASE_WAIT_END, KRPING_PHASE_WAIT_END);
-	once_range_json(a, v, KRPING_PHASE_DISCONNECT, KRPING_PHASE_FREE);
+	once_json(a, v, ONCE_BEHIND);
 	return a;
-}
-
-static void id_json(json_object *o, const struct view *v)
-{
-	krp_json_u64(o, "run", v->run.head.run);
-	krp_json_u64(o, "peer_run", v->run.info.peer_run);
-	krp_json_text(o, "role", v->run.info.role);
-	krp_json_text(o, "test", v->run.info.test);
-	krp_json_text(o, "dev", v->run.info.dev);
-	krp_json_u64(o, "port", v->run.info.port);
-	krp_json_u64(o, "qp", v->run.info.qp);
-	krp_json_u64(o, "size", v->run.info.size);
-	krp_json_bool(o, "ended", v->run.head.state == KRP_SLOT_ENDED);
-	krp_json_bool(o, "attached_late", v->run.head.late);
-	krp_json_s64(o, "errno", -v->run.head.err);
 }
 
 static json_object *missed_json(const struct krp_totals *missed)
@@ -824,13 +774,13 @@ static json_object *missed_json(const struct krp_totals *missed)
 
 static json_object *run_json(const struct view *v, const struct view *peer)
 {
-	json_object *o = json_object_new_object(), *aborted = json_object_new_object();
+	json_object *o = krp_view_json(&v->run), *aborted = json_object_new_object();
 	const struct stages_run *st = &v->st;
 
-	id_json(o, v);
 	krp_json_text(o, "reason", v->run.info.reason);
 	json_object_object_add(o, "phases", phases_json(v));
-	json_object_object_add(o, "iteration", dist_json(v, STG_DIST_ITER));
+	json_object_object_add(o, "iteration",
+			       dist_json(json_object_new_object(), v, STG_DIST_ITER));
 	if (has_requests(v))
 		json_object_object_add(o, "requests", requests_json(v));
 	krp_json_sum(aborted, &v->a.aborted, NULL);
@@ -847,7 +797,6 @@ static json_object *run_json(const struct view *v, const struct view *peer)
 	krp_json_u64(o, "too_long_ns", v->a.too_long_ns);
 	if (!v->run.since)
 		krp_split_json(o, &v->run.info.split);
-	krp_json_text(o, "name", krp_run_label(&v->run.info) ?: "-");
 	return o;
 }
 
@@ -858,19 +807,6 @@ static struct krp_lost lost_events(void)
 	lost.failed += account_failed();
 	lost = krp_lost_add(lost, provider_lost());
 	return slow_wanted(&slow) ? krp_lost_add(lost, slow_lost_events()) : lost;
-}
-
-const struct view *view_of(void *const *v, unsigned int nr, uint32_t run)
-{
-	const struct view *one;
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		one = v[i];
-		if (one->run.head.run == run)
-			return one;
-	}
-	return NULL;
 }
 
 static void join_peers(const struct krp_shown *s)
@@ -923,18 +859,11 @@ static void print_text(FILE *f, const struct krp_shown *s)
 	/* The usual times are known best from all the time. */
 	if (slow_wanted(&slow))
 		slow_print(f, s->total, s->nr, s->final);
-	if (!s->nr)
-		fputs(s->since ? "no runs in this interval\n" :
-		      krp_has_filter() || krp_tool.opts.run ?
-				 "no run was seen that the options let through\n" :
-				 "no runs seen: start \"krping server\", and \"krping client\"\n",
-		      f);
-	krp_shown_foot(f, s, lost_events());
 }
 
-static bool is_broken(void)
+static const char *what_is_broken(void)
 {
-	return broken;
+	return broken ? "phases do not add up to the duration of a run" : NULL;
 }
 
 /*
@@ -1022,8 +951,8 @@ int krp_stages_main(int argc, char **argv)
 		"  krping stages --slow 2ms     why iterations took 2 ms or more\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if the phases "
 		"of a run did not add up to its duration, or for --fail.";
+	enum krp_exit status;
 	int asked = -1, marks = -1;
-	bool damaged;
 
 	krp_tool.has = KRP_HAS_VIEW | KRP_HAS_HISTOGRAMS | KRP_HAS_SPLIT;
 	krp_tool_init(argc, argv, "krping-stages", doc, &own);
@@ -1044,10 +973,9 @@ int krp_stages_main(int argc, char **argv)
 	tell_peers();
 	if (slow_wanted(&slow) && !krp_tool.opts.input)
 		krp_source_slow(&runs_seen.source, slow.ns);
-	if (!krp_tool.opts.input)
-		krp_note("Tracing the phases of krping's runs... Ctrl-C to end.");
 
-	krp_display_run(&(struct krp_display){
+	status = krp_display_run(&(struct krp_display){
+		.traces = "the phases of krping's runs",
 		.seen = &runs_seen,
 		.runs = &runs,
 		.size = sizeof(struct view),
@@ -1055,25 +983,23 @@ int krp_stages_main(int argc, char **argv)
 		.eager = slow_wanted(&slow),
 		.wanted = wanted_slot,
 		.view = view,
-		.line = line,
-		.free = free_view,
+		.line = account_line,
+		.free = account_view_free,
 		.ended = run_ended,
 		.json = print_json,
 		.text = print_text,
 		.lost = lost_events,
-		.broken = is_broken,
+		.broken = what_is_broken,
 		.read = read_slow,
 		.ends = provider ? provider_end : NULL,
 		.ready = runs_ready,
 	});
-	/* With -j the last object has reported it. */
-	if (broken && !krp_tool.opts.json)
-		krp_error("phases do not add up to the duration of a run "
-			  "(lost events: %s)",
-			  krp_lost_text(lost_events()));
-	if (slow.fail && slow_seen() && !krp_tool.opts.json)
-		krp_error("%" PRIu64 " iterations took %s or more", slow_seen(), krp_ns(slow.ns).s);
-	damaged = krp_seen_damaged(&runs_seen);
+	if (slow.fail && slow_seen()) {
+		status = KRP_EXIT_BROKEN;
+		if (!krp_tool.opts.json)
+			krp_error("%" PRIu64 " iterations took %s or more", slow_seen(),
+				  krp_ns(slow.ns).s);
+	}
 	if (slow_wanted(&slow))
 		slow_close();
 	account_close();
@@ -1081,5 +1007,5 @@ int krp_stages_main(int argc, char **argv)
 		provider_close();
 	if (asked >= 0)
 		close(asked);
-	return broken || damaged || (slow.fail && slow_seen()) ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
+	return status;
 }

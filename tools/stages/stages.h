@@ -79,10 +79,10 @@ unsigned int account_what(uint32_t slot, uint64_t seg);
  */
 bool account_view(struct view *v, struct view *since, uint32_t slot, bool whole);
 /* A line has shown the run in a slot, whose view this was: it takes over the histograms. */
-void account_line(uint32_t slot, struct view *total);
+void account_line(uint32_t slot, void *view);
 /* Lays the waits of all runs over their peers' time lines, as far as these have come. */
 void account_join(void);
-void account_view_free(struct view *v);
+void account_view_free(void *view);
 /* A histogram of a view; valid until the next one is asked for. */
 const struct krp_hist *account_hist(const struct view *v, unsigned int dist);
 
