@@ -81,6 +81,7 @@ declare -A parts=(
 	[unit]=unit [shellcheck]=shellchecked [clang-format]=format [warnings]=warnings [checkpatch]="checkpatch $ksrc"
 	[sanitize]=tests/unit/sanitize.sh [archive]=tests/unit/archive.t [benches]=tests/unit/benches.t [awkit]=tests/unit/awkit.t
 	[completion]=tests/unit/completion.t [check]=tests/unit/check.t [pairs]=tests/unit/pairs.t [golden]=tests/unit/golden.t
+	[reading]=tests/unit/reading.t
 	[manuals]="tests/check/manuals.sh $OUT/tools/man" [tables]=tests/check/tables.sh [gate]='tests/vm/gate/judge.pl --self-test'
 	[names]='tests/unit/names.pl trace/krping_abi.h tools/bpftrace/*.bt'
 	[circles]="tests/unit/circles.pl bpf/*.[ch] module/*.[ch] tools/*/*.[ch] trace/*.[ch] $OUT/vm-$kernel/module/*.o

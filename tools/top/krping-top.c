@@ -525,7 +525,7 @@ static void print_table(void)
 			print_end(f, r);
 	}
 	fputc('\n', f);
-	krp_show();
+	krp_show(false);
 }
 
 static void display(void)
@@ -629,7 +629,7 @@ static void summary(void)
 		if (top_row_errno(rows.v[n]))
 			print_end(f, rows.v[n]);
 	}
-	krp_show();
+	krp_show(false);
 }
 
 static bool all_done(void)
