@@ -245,14 +245,15 @@ json "-j: the phases of an interval add up to its length" '[true]' '(.[-1].runs[
 	select(.iters_per_s > 0) | ([.phases[].sum_ns] | add) - .interval_iters / .iters_per_s * 1e9 | . <= $most and . >= -$most] | unique'
 
 # --- krping-stages with an interval draws each line over the one before, and the summary below it ---
-terminal krping-stages --run "$cid" 0.5 6
+terminal krping-stages 0.5
 sees "krping-stages: an interval" '^PHASE' '^\(iteration\)' '^\.\.\. and more than this terminal has lines'
 # above: what tmux has of the lines that left the screen.
 above() { "${mux[@]}" display-message -p '#{history_size}'; }
 before=$(above) first=$SCREEN
 until_ok 10 eval 'look && [ "$SCREEN" != "$first" ]'
-is "$(above) $(grep -c '^PHASE' <<<"$SCREEN")" "$before 1" "another one is drawn over it" || diag "$first"$'\n'"$SCREEN"
-sees "a summary, as long as it is" '^runs 1, lost events' 'ended with 0'
+is "$(above) $(grep -c '^\.\.\. ' <<<"$SCREEN")" "$before 1" "another one is drawn over it" || diag "$first"$'\n'"$SCREEN"
+press C-c "a summary, as long as it is" '^runs 2, lost events' 'ended with 0'
+unlike "$SCREEN" $'\n\\.\\.\\. ' "all of it"
 
 # --- many runs ---
 pair_off

@@ -50,36 +50,30 @@ traces() {
 	perl -0777 -ne '$f = $_; print join " ", map { 0 + (() = $f =~ /$_/g) } "10\\.9\\.0\\.1", "\xff\xff\x0a\x09\x00\x01", "rack-4", "krwrite", "krping-vm", "refused", "pid=\\d{3} "' "$1"
 }
 
-# Another version has an event more in front of its table, and so all numbers are higher.
-# shellcheck disable=SC2016 # perl's variables
-renumber='print substr $_, 0, 16;
-	for (my $o = 16; $o < length; ) {
-		my ($kind, $size) = unpack "VV", substr $_, $o, 8;
-		my $data = substr $_, $o + 8, $size;
-		$o += 8 + ($size + 7 & ~7);
-		$data = "of_tomorrow run:u32\n$data" if $kind == 1;
-		substr($data, 12, 4) = pack "V", 1 + unpack "V", substr $data, 12, 4 if $kind == 3;
-		print pack("VV", $kind, length $data), $data, "\0" x (-length($data) % 8);
-	}'
-
-# spoil FILE CODE: prints the recording behind the code, which has the name, the run and the arguments of an event, $name, $run and @arg.
-# shellcheck disable=SC2016 # perl's variables
-spoil() {
+# rewrite FILE CODE: prints the recording with what CODE has changed of each chunk: of its $kind and $data, and of an event's arguments, @arg;
+# $name and $run are the event's.
+rewrite() {
 	perl -0777 -ne 'print substr $_, 0, 16;
 		for (my $o = 16; $o < length; ) {
 			my ($kind, $size) = unpack "VV", substr $_, $o, 8;
 			my $data = substr $_, $o + 8, $size;
 			$o += 8 + ($size + 7 & ~7);
 			@names = map { s/ .*//r } split /\n/, $data if $kind == 1;
-			if ($kind == 3 && $size % 8 == 0) {
-				(undef, $run, $nr, @rest) = unpack "QVVVVQ*", $data;
-				($name, @arg) = ($names[$nr], @rest[2 .. $#rest]);
-				'"$2"';
-				substr($data, 24) = pack "Q*", @arg;
-			}
+			my (undef, $run, $nr, undef, undef, @arg) = $kind == 3 ? unpack "QVVVVQ*", $data : ();
+			my $name = $kind == 3 ? $names[$nr] : "";
+			'"$2"';
+			substr($data, 24, 8 * @arg) = pack "Q*", @arg if @arg;
 			print pack("VV", $kind, length $data), $data, "\0" x (-length($data) % 8);
 		}' "$1"
 }
+# Another version has an event more in front of its table, and so all numbers are higher.
+# shellcheck disable=SC2016 # perl's variables
+renumber='$data = "of_tomorrow run:u32\n$data" if $kind == 1;
+	substr($data, 12, 4) = pack "V", 1 + unpack "V", substr $data, 12, 4 if $kind == 3'
+# shellcheck disable=SC2016 # perl's variables
+leak='$_ = 0 for grep { $name eq "iter_memory" && $run == 2 && ($_ & 0xfff) == 0x1f0 } @arg'
+# shellcheck disable=SC2016 # perl's variables
+longer='$arg[4]++ if $name eq "run_end" && $run == 2'
 
 case ${1-} in
 --record)
@@ -104,10 +98,9 @@ for f in "$golden"/*.rec.xz; do
 	same "$T/rec" "$name: the tools say the same"
 	is "$(krping slow 2ms -I "$T/rec")" "$(krping-stages --slow 2ms --slowest 10 -I "$T/rec")" "$name: krping slow 2ms"
 	is "$(krping ladder 1 -I "$T/rec")" "$(krping-trace ladder 1 -I "$T/rec")" "$name: krping ladder"
-	perl -0777 -ne "$renumber" "$T/rec" >"$T/renumbered"
+	rewrite "$T/rec" "$renumber" >"$T/renumbered"
 	same "$T/renumbered" "$name: and of a table with other numbers"
-	# shellcheck disable=SC2016 # perl's variables
-	spoil "$T/rec" '$_ = 0 for grep { $name eq "iter_memory" && $run == 2 && ($_ & 0xfff) == 0x1f0 } @arg' >"$T/spoilt"
+	rewrite "$T/rec" "$leak" >"$T/spoilt"
 	krping mr -v -I "$T/spoilt" >"$T/got" 2>"$T/err"
 	is "$? $(grep -A 2 "^run 2" "$T/got"; grep "^ *2 client" "$T/got"; cat "$T/err")" "2 run 2 client: 5 keys not accounted for: 6 registered, 1 freed
   name rack-4
@@ -115,8 +108,7 @@ for f in "$golden"/*.rec.xz; do
    2 client       6        0       0       0      1       0     0   10      +5
 krping-mr: registrations and invalidations do not balance (lost events: 0)
 krping-mr: run 2, registered under key 0x00000302 while key 0x00000301 was valid" "$name: krping mr: keys that are not invalidated"
-	# shellcheck disable=SC2016 # perl's variables
-	spoil "$T/rec" '$arg[4]++ if $name eq "run_end" && $run == 2' >"$T/spoilt"
+	rewrite "$T/rec" "$longer" >"$T/spoilt"
 	krping stages -I "$T/spoilt" >"$T/got" 2>"$T/err"
 	is "$? $(grep "^residual" "$T/got"; cat "$T/err")" "2 residual                              1 ns  <-- not 0: phases are missing
 krping-stages: phases do not add up to the duration of a run (lost events: 0)" "$name: krping stages: a residual"

@@ -300,7 +300,7 @@ static void print_run(FILE *f, const struct balance *b)
 	if (!line)
 		krp_die("out of memory");
 	fprintf(line, "run %u %s%s: ", b->run.head.run, b->run.info.role,
-		b->run.head.late ? ", attached late" : "");
+		b->run.head.late ? ", late" : "");
 	print_verdict(line, b);
 	fclose(line);
 	krp_fold(f, text, 2, KRP_TEXT_WIDTH);

@@ -621,7 +621,7 @@ static void print_run(FILE *f, const struct view *v)
 		fprintf(f, "%s", strerrorname_np(-v->run.head.err) ?: "failed");
 	else
 		fputs("done", f);
-	fputs(v->run.head.late ? ", attached late\n" : "\n", f);
+	fputs(v->run.head.late ? ", late\n" : "\n", f);
 	if (krp_run_label(&v->run.info))
 		fprintf(f, "  name %s\n", v->run.info.name);
 	if (over && v->run.head.err && *v->run.info.reason)
