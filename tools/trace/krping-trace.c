@@ -479,7 +479,7 @@ static void stream_summary(void)
 	}
 	fprintf(f, "events %" PRIu64 ", ", nr_shown);
 	print_lost(f);
-	krp_show();
+	krp_show(false);
 }
 
 static const char *pick_text(char *buf, size_t size, const struct krp_ladder_stats *st)
@@ -528,7 +528,7 @@ static void ladder_text(const struct krp_iteration *it, const struct krp_ladder_
 			", cut short %" PRIu64 "\n",
 			st->holes, st->too_long, st->aborted);
 	print_lost(f);
-	krp_show();
+	krp_show(false);
 }
 
 static void end_json(json_object *o, const struct krp_pair *pair, enum krp_side side)
