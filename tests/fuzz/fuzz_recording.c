@@ -183,7 +183,7 @@ static struct top_log top_log;
 
 static void take_top(struct krp_seen_run *s, const struct krp_rec *rec)
 {
-	top_sums_take(&sums, &top_log, rec, s->iter, true);
+	top_sums_take(&sums, rec, true);
 }
 
 static void take_rare(const struct krp_event_head *h)

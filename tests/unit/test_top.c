@@ -323,46 +323,50 @@ static const char *heads(const struct top_layout *l)
 
 TEST(layout)
 {
-#define COLUMNS_80 "RUN ROLE TEST DEV PEER ITER/S MB/S P50 P99 ERR STATE"
+#define COLUMNS_80 "RUN ROLE TEST DEV ITER/S MB/S P50 P99 ERR STATE "
 	static const struct {
 		int width;
 		const char *columns;
 	} t[] = TABLE(
-		{ 40, "RUN ROLE ITER/S P99 ERR STATE" }, { 60, "RUN ROLE PEER ITER/S P50 P99 ERR STATE" },
-		{ 79, COLUMNS_80 }, { 80, COLUMNS_80 }, { 84, COLUMNS_80 " QD" }, { 105, COLUMNS_80 " QD MAX REG/S INV/S" },
-		{ 160, COLUMNS_80 " QD MAX REG/S INV/S NAME PID SIZE WHERE THE TIME GOES" },
+		{ 40, "RUN ROLE ITER/S P99 ERR STATE" }, { 60, "RUN ROLE ITER/S P50 P99 ERR STATE TIME SPENT" },
+		{ 79, COLUMNS_80 "TIME SPENT" }, { 80, COLUMNS_80 "TIME SPENT" }, { 92, COLUMNS_80 "PEER TIME SPENT" },
+		{ 104, COLUMNS_80 "PEER QD MAX TIME SPENT" }, { 160, COLUMNS_80 "PEER QD MAX NAME SIZE TIME SPENT" },
 	);
 	struct top_layout l, before = { 0 };
 	unsigned int i;
 	int width;
 
 	each(row, t) {
-		top_layout(&l, row->width);
+		top_layout(&l, row->width, false);
 		assert_string_equal(heads(&l), row->columns);
 	}
 	for (width = 0; width < 500; width++) {
-		top_layout(&l, width);
+		top_layout(&l, width, false);
 		check_layout(&l, width, TOP_RUN);
-		assert_true(l.width <= (width > 4 ? width : 4));
+		assert_true(l.width <= (width > 6 ? width : 6));
 		/* A wider screen never has fewer columns. */
 		for (i = 0; i < before.nr; i++)
 			assert_true(top_layout_find(&l, before.v[i].col) >= 0);
 		before = l;
-		top_group_layout(&l, width);
+		top_layout(&l, width, true);
 		check_layout(&l, width, TOP_GROUP);
 	}
-	/* The bar takes the rest of the width. */
-	top_layout(&l, 160);
+	/* The bar has ten cells of 80 columns, and takes the rest of the width. */
+	top_layout(&l, 80, false);
+	are("10", abs(l.v[top_layout_find(&l, TOP_BAR)].width));
+	top_layout(&l, 160, false);
 	are("160", l.width);
-	top_layout(&l, 400);
+	top_layout(&l, 400, false);
 	assert_true(abs(l.v[l.nr - 1].width) > 200 &&
 		    top_layout_find(&l, TOP_BAR) == (int)l.nr - 1);
 	/* 80 columns tell how many ends there are, and how many of them go on. */
-	top_group_layout(&l, 79);
+	top_layout(&l, 79, true);
 	assert_string_equal(heads(&l),
-			    "GROUP ENDS RUNNING END-IT/S END-MB/S P50 P99 MAX ERR REG/S");
-	assert_true(top_group_col(TOP_RATE) == TOP_END_RATE && top_group_col(TOP_P99) == TOP_P99 &&
-		    top_group_col(TOP_NAME) == TOP_GROUP);
+			    "GROUP ENDS RUNNING END-IT/S END-MB/S P50 P99 ERR MAX TIME SPENT");
+	assert_true(top_column_of(TOP_RATE, true) == TOP_END_RATE &&
+		    top_column_of(TOP_END_MB, false) == TOP_MB &&
+		    top_column_of(TOP_P99, true) == TOP_P99 &&
+		    top_column_of(TOP_NAME, true) == TOP_GROUP);
 }
 
 static void cell_is(const struct top_row *r, enum top_col col, const char *want)
@@ -394,6 +398,15 @@ TEST(cells)
 		strcpy(r->info.dst, (*peer)[0]);
 		cell_is(r, TOP_PEER, (*peer)[1]);
 	}
+	/* A run that iterates shows what its time was for, and not what it is about to do; one that connects its state. */
+	r->last.phase_ns[KRPING_PHASE_NONE] = 0;
+	r->last.phase_ns[KRPING_PHASE_CONNECT] = 5;
+	cell_is(r, TOP_STATE, "READ_ADV");
+	r->last.phase_ns[KRPING_PHASE_REG_SOURCE] = 12;
+	r->last.phase_ns[KRPING_PHASE_WAIT_READ] = r->last.phase_ns[KRPING_PHASE_WAIT_WRITE] = 41;
+	cell_is(r, TOP_STATE, "wait 83%");
+	r->last.phase_ns[KRPING_PHASE_REG_SOURCE] = 300;
+	cell_is(r, TOP_STATE, "reg 78%");
 	/* An ended run shows its result, even if its state has another name. */
 	r->t_ended = 3 * SECOND;
 	strcpy(r->info.state, "ERROR");
@@ -433,12 +446,13 @@ TEST(row_text)
 	r->t_ended = 2 * SECOND;
 	r->info.err = ECONNRESET;
 	top_row_interval(r, 2 * SECOND);
-	top_layout(&l, 79);
+	top_layout(&l, 79, false);
 	blank(2, 79);
 	are("1 2", top_draw_head(&c, 0, &l, -1), top_draw_row(&c, 1, &l, r, false));
-	line_is(0, " RUN ROLE   TEST  DEV    PEER          ITER/S   MB/S    P50    P99 ERR STATE");
+	line_is(0,
+		"    RUN ROLE   TEST  DEV    ITER/S   MB/S    P50    P99 ERR STATE    TIME SPENT");
 	line_is(1,
-		"   3 server rping mlx5_0 192.168.100.~   1000   0.13  500us  500us 12~ ECONNRES");
+		"      3 server rping mlx5_0   1000   0.13  500us  500us 12~ ECONNRES .....DWWWW");
 }
 
 /* The result is the same, whatever order the rows come in; rows that show the same are in the order of their numbers. */
@@ -460,11 +474,11 @@ TEST(sort)
 	assert_true(top_sort_column("rate") == TOP_RATE && top_sort_column("mb") == TOP_MB);
 	are("-1", top_sort_column("nonsense"));
 	has(top_sort_words(), "p99");
-	for (col = 0; col < TOP_BAR; col++) {
+	for (col = TOP_ENDS; col < TOP_BAR; col++) {
 		for (round = 0; round < 4; round++) {
 			for (i = 0; i < 60; i++)
 				v[i] = rows.v[(i * 7 + round * 13) % 60];
-			top_sort(v, 60, col, round & 1, NULL);
+			top_sort(v, 60, col, round & 1, false, NULL);
 			for (i = 1; i < 60 && col != TOP_RUN; i++) {
 				top_cell(v[i - 1], col, a, sizeof(a));
 				top_cell(v[i], col, b, sizeof(b));
@@ -472,16 +486,25 @@ TEST(sort)
 			}
 		}
 	}
-	top_sort(v, 60, TOP_RATE, false, NULL);
+	top_sort(v, 60, TOP_RATE, false, false, NULL);
 	for (i = 0; i < 60; i++)
 		assert_int_equal(v[i]->last.rate, 3 - i / 15);
-	top_sort(v, 60, TOP_RATE, true, NULL);
+	top_sort(v, 60, TOP_RATE, true, false, NULL);
 	are("0 1", v[0]->last.rate, v[0]->info.id);
-	top_sort(v, 60, TOP_RUN, true, NULL);
+	top_sort(v, 60, TOP_RUN, true, false, NULL);
 	are("60", v[0]->info.id);
-	top_sort(v, 60, TOP_ROLE, false, NULL);
+	top_sort(v, 60, TOP_ROLE, false, false, NULL);
 	assert_string_equal(v[0]->info.role, "client");
-	top_sort(v, 0, TOP_RUN, false, NULL);
+	top_sort(v, 0, TOP_RUN, false, false, NULL);
+	/* What has errors is first, whatever the order: failed requests, refused ones, and failed runs. */
+	rows.v[0]->all.post_err = 1;
+	rows.v[2]->info.err = EIO;
+	for (round = 0; round < 2; round++) {
+		top_sort(v, 60, TOP_RUN, round, true, NULL);
+		for (i = 0; i < 60; i++)
+			assert_true(top_row_bad(v[i]) == (i < 32));
+		are("1 60", v[round ? 31 : 0]->info.id, v[round ? 0 : 31]->info.id);
+	}
 }
 
 TEST(filter)
@@ -491,15 +514,15 @@ TEST(filter)
 
 	strcpy(r->info.dst, "192.168.100.200:4711");
 	top_row_interval(r, SECOND);
-	top_layout(&narrow, 80);
-	top_layout(&wide, 200);
+	top_layout(&narrow, 80, false);
+	top_layout(&wide, 200, false);
 	/* The filter looks at a cell's whole text, even if the screen cuts it. */
-	each_text(is, "", "SERV", "mlx5", "read_adv", "100.200")
+	each_text(is, "", "SERV", "mlx5", "read_adv")
 		assert_true(top_match(r, &narrow, is));
 	/* It looks only at columns that are shown. */
-	each_text(is_not, "4711", "client", "4003")
+	each_text(is_not, "4711", "client", "100.200")
 		assert_false(top_match(r, &narrow, is_not));
-	assert_true(top_match(r, &wide, "4003"));
+	assert_true(top_match(r, &wide, "100.200"));
 }
 
 TEST(bar)
@@ -721,6 +744,8 @@ static void screen_open(unsigned int nr)
 				 .ports = &s.ports,
 				 .environment = &s.environment,
 				 .groups = &s.groups,
+				 .full = true,
+				 .sort = TOP_RUN,
 				 .now = 100 * SECOND,
 				 .keep_ns = 10 * SECOND,
 				 .clock = "12:34:56",
@@ -732,8 +757,9 @@ static void screen_open(unsigned int nr)
 		f.phase = KRPING_PHASE_WAIT_READ;
 		f.log.nr = TOP_LOG + 4;
 		for (j = 0; j < TOP_LOG; j++)
-			f.log.entry[j] = (struct top_entry){ 98 * SECOND + j * 1000000, j % 6, j,
-							     j + 1, j & 1 ? -EIO : 0 };
+			f.log.entry[(j + 4) % TOP_LOG] =
+				(struct top_entry){ 98 * SECOND + j * 1000000, j % 5, j, j + 1,
+						    j & 1 ? 0 : -EIO };
 		take_at(r, 100 * SECOND);
 	}
 	s.counters[0] =
@@ -818,17 +844,18 @@ TEST(list)
 
 	screen_open(100);
 	shows("", 80, 24, "krping-top 12:34:56  100 running",
-	      "\n RUN ROLE   TEST  DEV    PEER          ITER/S   MB/S    P50    P99 ERR STATE\n",
-	      "\n   1 server", "rxe0/1  rcvd_seq_err 6.00/s  sent_pkts 2160/s\n", "h help  q quit",
-	      "RUN 1-19/100", "!\n  20 client", "\n# 6.1.0-56-amd64  clock tsc\n");
-	/* A small screen has its lines for runs. */
-	shows("", 80, 15, "!clock tsc");
-	screen_draw(80, 24);
+	      "\nrxe0/1  rcvd_seq_err 6.00/s\n     RUN ROLE   TEST  DEV    ITER/S   MB/S    P50    P99 ERR STATE    TIME SPENT\n       1 server",
+	      "       2 client rping rxe0     6.00   0.00  307us  307us   0 wait 100 WWWWWWWWWW\n",
+	      "\nrxe0/1  sent_pkts 2160/s\n", "h help  q quit", "RUN 1-19/100",
+	      "!\n      20 client", "!clock tsc");
+	/* What the figures depend on is in the help. */
+	shows("h", 80, 24, "\n# 6.1.0-56-amd64  clock tsc\n");
+	shows(" ", 80, 24, "!clock tsc");
 	/* The selected run is always on the screen. */
 	are("1", s.v.selected);
-	shows(PGDOWN, 80, 24, "\n  20 client");
+	shows(PGDOWN, 80, 24, "\n      20 client");
 	are("20", s.v.selected);
-	shows(END, 80, 24, "\n 100 client");
+	shows(END, 80, 24, "\n     100 client");
 	are("100", s.v.selected);
 	keys("k");
 	are("99", s.v.selected);
@@ -836,9 +863,9 @@ TEST(list)
 	are("3", s.v.selected);
 
 	/* The selection stays on its run, whatever the order. */
-	shows("R", 80, 24, "RUN reversed", "\n   3 server");
+	shows("R", 80, 24, "RUN reversed", "\n       3 server");
 	are("3", s.v.selected);
-	shows("RI", 80, 24, "  ITER/S ", "!reversed");
+	shows("R>>>>", 80, 24, "sort ITER/S ", "!reversed");
 	keys(">");
 	assert_int_equal(s.v.sort, TOP_MB);
 	keys("<<<<<<<<");
@@ -849,15 +876,22 @@ TEST(list)
 	screen_draw(80, 24);
 	assert_int_not_equal(s.v.selected, 3);
 
-	/* A result stays for a while, with its cause. */
+	/* A result stays for a while, with its cause; what has failed is above what has not. */
 	strcpy(refused()->info.reason, "connection refused");
-	shows("", 80, 24, "run 2 ended: ECONNREFUSED: connection refused");
+	rows.v[39]->all.wc_err = 7;
+	shows(HOME, 80, 24,
+	      "6.00/s\nrun 2 ended: ECONNREFUSED: connection refused\n     RUN ROLE ");
+	has(unit_text, " TIME SPENT\n       2 client rping rxe0 ");
+	has(strstr(unit_text, "\n       2 "), "  0 ECONNREF");
+	assert_true(strstr(unit_text, "\n      40 client") <
+		    strstr(unit_text, "\n       1 server"));
+	rows.v[39]->all.wc_err = 0;
 	s.v.now = 106 * SECOND;
 	shows("", 80, 24, "!ECONNREFUSED");
 
-	/* The bar has a legend. */
-	shows("", 160, 48, "W wait");
-	shows("", 100, 48, "!W wait");
+	/* The bar has a legend where there is room. */
+	shows("", 80, 30, "W wait");
+	shows("", 80, 29, "!W wait");
 	s.v.max_rows = 5;
 	shows("", 80, 24, "RUN 1-5/5");
 }
@@ -890,14 +924,106 @@ TEST(rate)
 	assert_true(top_rows_rate(&rows) == 100 + 120 + 130);
 }
 
-/* The screen names the column by which it is sorted and, if it has room, the keys to change it. */
+/*
+ * Two ends of a ping that are both here are one row, with the figures of the client, or of the end that does the work, and
+ * with the errors of both.
+ */
+TEST(pairs)
+{
+	struct top_row *server, *client;
+
+	screen_open(4);
+	server = rows.v[0];
+	client = rows.v[1];
+	server->info.peer_run = 2;
+	client->info.peer_run = 1;
+	strcpy(server->info.src, client->info.dst);
+	strcpy(server->info.dst, client->info.src);
+	server->all.wc_err = 2;
+	client->all.wc_err = 3;
+	client->last.rate = 77;
+	shows("", 80, 24, " TIME SPENT\n    2<>1 both   rping rxe0     77.0 ", "  5 wait 100 ",
+	      "RUN 1-3/3", "4 running", "!     1 server", "!     2 client");
+	/* The selection goes to the row that has both, and the filter finds either. */
+	s.v.selected = 1;
+	shows("/SERVER" ENTER, 80, 24, "    2<>1 both", "RUN 1-2/2");
+	are("2", s.v.selected);
+	shows(ESC "a", 80, 24, "       1 server", "       2 client", "RUN 1-4/4");
+	shows("a", 80, 24, "    2<>1 both");
+	/* One page leads to the other. */
+	shows(ENTER, 80, 24, "run 2  all");
+	shows("a", 80, 24, "run 1  all", "peer run 2");
+	keys(BACK);
+	/* Either end that fails is the result of both, with its cause; and it is not gone before both are. */
+	server->info.err = EIO;
+	strcpy(server->info.reason, "broken");
+	server->t_ended = SECOND;
+	shows("", 80, 24, "\nrun 1 ended: EIO: broken\n", "    2<>1 both", "  5 EIO ");
+	/* Of this test it is the server that reads. */
+	strcpy(server->info.test, "fast");
+	strcpy(client->info.test, "fast");
+	shows("", 80, 24, "    1<>2 both");
+	/* Groups count ends, and tables have a row for each. */
+	shows("b", 80, 24, "ENDS");
+	shows(END ENTER, 80, 24, "!both");
+	shows(BACK "bbbbb", 80, 24, "    1<>2 both");
+	s.v.full = false;
+	shows("", 80, 24, "!both", "       2 client");
+	/* A run of another host may have the same number as one of this host. */
+	s.v.full = true;
+	strcpy(server->info.src, "10.9.0.77:1");
+	shows("", 80, 24, "!both", "       2 client");
+	shows(HOME ENTER "a", 80, 24, "the other end is not here");
+}
+
+/* Keys that ask for something that is not on the screen: x is to be confirmed, for the same run. */
+TEST(wishes)
+{
+	screen_open(3);
+	shows("x", 80, 24, "stop run 1, server rping?  x: yes");
+	shows("jx", 80, 24, "stop run 2, client rping?  x: yes", "!run 1,");
+	are("0", s.v.wish);
+	keys("x");
+	are("120 2", s.v.wish, s.v.wish_run);
+	s.v.wish = 0;
+	shows("xp", 80, 24, "!stop run", "PAUSED");
+	shows("x", 80, 24, "stop run 2");
+	are("0", s.v.wish);
+	keys(ENTER "s");
+	are("115 2", s.v.wish, s.v.wish_run);
+	s.v.wish = 0;
+	shows("x", 80, 24, "stop run 2");
+	keys("x");
+	are("120 2", s.v.wish, s.v.wish_run);
+	s.v.wish = 0;
+	refused();
+	shows("x", 80, 24, "run 2 has ended");
+	shows("m", 80, 24, "run 2 has ended");
+	/* The runs of a recording have ended long ago, but their events are there. */
+	s.v.replays = true;
+	shows("xx", 80, 24, "this is a recording");
+	are("0", s.v.wish);
+	keys("m");
+	are("109 2", s.v.wish, s.v.wish_run);
+	s.v.wish = 0;
+	shows(BACK "bxx", 80, 24, "select a run first");
+	are("0", s.v.wish);
+	keys("h");
+	keys("x");
+	keys("/x");
+	are("0 0", s.v.wish, s.v.asked);
+}
+
+/* The screen names the column by which it is sorted. */
 TEST(order)
 {
 	screen_open(20);
-	shows("", 80, 24, "< > sort RUN 1-");
-	shows("RT", 80, 24, "  < > sort TEST reversed 1-");
-	shows("", 72, 24, "Enter open sort TEST reversed 1-");
-	shows("", 60, 24, " TEST reversed");
+	shows("", 80, 24, " sort RUN 1-19/20");
+	shows("R>>", 80, 24, " sort TEST reversed 1-19/20");
+	/* Of a recording it says where that is. */
+	s.v.replays = true;
+	s.v.position = 0.42;
+	shows("", 80, 24, "krping-top 12:34:56  42%  20 running");
 }
 
 TEST(typing)
@@ -935,8 +1061,11 @@ TEST(one)
 	      "PHASE            COUNT   MEAN    MAX SHARE%  LATENCY OF AN ITERATION",
 	      "\n>wait_read          12", "requests       SEND",
 	      "REG_MR 24  LOCAL_INV 12  by READs 0  by the peer 12", "not kept: 4\n",
-	      "0.001000s  CM     ADDR_ERROR, status -5",
-	      "0.007000s  CM     UNREACHABLE, status -5");
+	      "0.010000s  CM     DISCONNECTED, status -5\n     0.009000s  error",
+	      "0.000000s  CM     ADDR_RESOLVED, status -5");
+	/* Errors are right below the head, and the first ones say what they were. */
+	shows("", 80, 24,
+	      "0.00 MB/s\nerrors         failed 0  flushed 0  refused by the verbs call 0\n  error  SEND_WITH_INV failed: SUCCESS, vendor's 0x4\n  error  READ was not posted: EIO\n  error  READ_WITH_INV failed: ?, vendor's 0x9\nlatency");
 	shows("t", 80, 60, "the last interval");
 	/* Where many requests are in flight the time of an iteration is no latency. */
 	strcpy(top_rows_find(&rows, 2)->info.test, "rlat");
@@ -945,8 +1074,9 @@ TEST(one)
 	strcpy(top_rows_find(&rows, 2)->info.test, "rping");
 	shows("", 80, 60, "latency mean ");
 	/* On a small screen, the rest is reached by scrolling down. */
-	shows("t", 80, 24, "!0.001000s  CM");
-	shows(PGDOWN PGDOWN PGDOWN, 80, 24, "0.001000s  CM", "run 2  all its time", "!PHASE ");
+	shows("t", 80, 24, "!0.000000s  CM");
+	shows(PGDOWN PGDOWN PGDOWN PGDOWN, 80, 24, "0.000000s  CM", "run 2  all its time",
+	      "!PHASE ");
 	shows(HOME, 80, 24, "PHASE ");
 	/* On a narrow screen, the picture is below the table. */
 	shows("", 60, 80, "\nLATENCY OF AN ITERATION");
@@ -957,7 +1087,7 @@ TEST(one)
 	r->info.err = EIO;
 	shows("", 80, 24, "run 2 ended: EIO");
 	shows("h", 80, 24, "any key: back");
-	shows("x", 80, 24, "run 2 ended");
+	shows("y", 80, 24, "run 2 ended");
 	shows(BACK, 80, 24, "!run 2 ended");
 	are("0", s.v.opened);
 	/* A run without an iteration. */
@@ -978,62 +1108,6 @@ TEST(one)
 	assert_false(top_view_key(&s.v, 'q'));
 }
 
-/* Logs that a run came into a state, at a time behind the tool's start. */
-#define ENTER_STATE(r, ns, is)           \
-	((r)->log.entry[(r)->log.nr++] = \
-		 (struct top_entry){ 98 * SECOND + ns, TOP_LOG_STATE, KRPING_STATE_##is, 0, 0 })
-
-/*
- * The state before a transition is told only as far as it is known: the iterations of rping have
- * states of their own, and what a tool that came late has not seen it does not make up.
- */
-TEST(transitions)
-{
-	struct top_row *r;
-
-	screen_open(2);
-	r = rows.v[1];
-	memset(&r->log, 0, sizeof(r->log));
-	ENTER_STATE(r, 5, ADDR_RESOLVED);
-	ENTER_STATE(r, 9, ROUTE_RESOLVED);
-	s.v.screen = TOP_ONE;
-	s.v.opened = 2;
-	shows("", 80, 60, "state  NEW -> IDLE", "state  IDLE -> ADDR_RESOLVED",
-	      "state  ADDR_RESOLVED -> ROUTE_RESOLVED", "!DONE", "!ERROR");
-	/* It fails before it is connected. */
-	r->head.state = KRP_SLOT_ENDED;
-	r->head.err = -ECONNREFUSED;
-	r->all.commits = 0;
-	shows("", 80, 60, "state  ROUTE_RESOLVED -> ERROR ECONNREFUSED");
-	/* It is connected, and ends between two pings, or in one. */
-	ENTER_STATE(r, 11, CONNECTED);
-	shows("", 80, 60, "state  ROUTE_RESOLVED -> CONNECTED",
-	      "state  (connected) -> ERROR ECONNREFUSED");
-	r->head.err = 0;
-	strcpy(r->info.test, "bw");
-	shows("", 80, 60, "state  CONNECTED -> DONE");
-	/* After it had iterations it is connected anew. */
-	strcpy(r->info.test, "protect");
-	r->log.entry[0].b = 1;
-	shows("", 80, 60, "state  CONNECTED -> ADDR_RESOLVED");
-	strcpy(r->info.role, "server");
-	shows("", 80, 60, "state  CONNECT_REQUEST -> CONNECTED");
-	/* The log has room for so many entries. */
-	shows("", 80, 60, "not kept: 0");
-	r->log.nr = TOP_LOG + 1;
-	shows("", 80, 60, "not kept: 1");
-	/* Nothing but its end was seen. */
-	memset(&r->log, 0, sizeof(r->log));
-	strcpy(r->info.role, "client");
-	r->head.err = 0;
-	r->head.late = 1;
-	shows("", 80, 60, "!NEW", "state  ? -> DONE");
-	/* It had iterations, so it was connected: of rping no more than that is known. */
-	r->all.commits = 1;
-	strcpy(r->info.test, "rping");
-	shows("", 80, 60, "state  (connected) -> DONE");
-}
-
 /* b sums the runs up, Enter shows those of a group, and Backspace the groups again. */
 TEST(by)
 {
@@ -1044,13 +1118,11 @@ TEST(by)
 	assert_true(strstr(unit_text, "\nmlx5_0 ") < strstr(unit_text, "\nrxe0 "));
 	shows("R", 80, 24, "\nrxe0 ");
 	assert_true(strstr(unit_text, "\nmlx5_0 ") > strstr(unit_text, "\nrxe0 "));
-	shows("RI", 80, 24, "sort END-IT/S 1-2/2");
+	shows("R>>>", 80, 24, "sort END-IT/S 1-2/2");
 	/* The order is the same in the list of runs, whose column has another name. */
 	shows(">", 80, 24, "sort END-MB/S 1-2/2");
-	shows("N", 80, 24, "GROUP");
-	shows(HOME "I>", 80, 24, "GROUP");
 	shows(ENTER, 80, 40, "sort MB/S 1-");
-	shows(BACK "N", 80, 24, "GROUP");
+	shows(BACK "<<<<", 80, 24, "sort GROUP");
 	shows(HOME ENTER, 80, 40, "dev mlx5_0  ", "RUN 1-10/10", "! rxe0 ");
 	shows(BACK, 80, 24, "GROUP 1-2/2");
 	shows("/rx" ENTER, 80, 24, "GROUP 1-1/1");
@@ -1110,16 +1182,17 @@ TEST(ports)
 	screen_open(1);
 	blank(4, 36);
 	/* Text that does not fit into a line goes into the next one. */
-	assert_int_equal(top_draw_ports(&c, 0, 4, &s.ports), 2);
+	assert_int_equal(top_draw_ports(&c, 0, 4, &s.ports, TOP_ERRORS | TOP_TRAFFIC), 2);
 	line_is(0, "rxe0/1  rcvd_seq_err 6.00/s");
 	line_is(1, "rxe0/1  sent_pkts 2160/s");
-	assert_int_equal(top_draw_ports(&c, 3, 1, &s.ports), 4);
+	assert_int_equal(top_draw_ports(&c, 3, 1, &s.ports, TOP_ERRORS | TOP_TRAFFIC), 4);
 	line_is(3, "rxe0/1  rcvd_seq_err 6.00/s");
 	/* A counter that does not change is not shown, nor is a port that no run uses. */
 	blank(4, 80);
 	s.counters[0].prev = s.counters[0].now;
-	assert_int_equal(top_draw_ports(&c, 0, 4, &s.ports), 1);
+	assert_int_equal(top_draw_ports(&c, 0, 4, &s.ports, TOP_ERRORS | TOP_TRAFFIC), 1);
 	line_is(0, "rxe0/1  sent_pkts 2160/s");
+	assert_int_equal(top_draw_ports(&c, 0, 4, &s.ports, TOP_ERRORS), 0);
 	s.port.used = false;
-	assert_int_equal(top_draw_ports(&c, 0, 4, &s.ports), 0);
+	assert_int_equal(top_draw_ports(&c, 0, 4, &s.ports, TOP_TRAFFIC), 0);
 }

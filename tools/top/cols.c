@@ -10,76 +10,68 @@
 #include "view.h"
 
 /* clang-format off */
-/* widths: at 80 columns, and the most that it may grow to. Negative: aligned to the left. */
+#define RUNS   0x1
+#define GROUPS 0x2
+
+/* of: which rows have it. widths: at 80 columns, and the most that it may grow to. Negative: aligned to the left. */
 static const struct column {
 	const char *head, *word;
 	int width, most;
+	unsigned int of;
 } columns[TOP_NR_COLS] = {
-	[TOP_RUN]	= { "RUN", "run", 4, 4 },
-	[TOP_ROLE]	= { "ROLE", "role", -6, 6 },
-	[TOP_TEST]	= { "TEST", "test", -5, 5 },
-	[TOP_DEV]	= { "DEV", "dev", -6, 11 },
-	[TOP_PEER]	= { "PEER", "peer", -13, 15 },
-	[TOP_RATE]	= { "ITER/S", "rate", 6, 6 },
-	[TOP_MB]	= { "MB/S", "mb", 6, 6 },
-	[TOP_P50]	= { "P50", "p50", 6, 6 },
-	[TOP_P99]	= { "P99", "p99", 6, 6 },
-	[TOP_ERR]	= { "ERR", "err", 3, 3 },
-	[TOP_STATE]	= { "STATE", "state", -8, 12 },
-	[TOP_QD]	= { "QD", "qd", 4, 4 },
-	[TOP_MAX]	= { "MAX", "max", 6, 6 },
-	[TOP_REG]	= { "REG/S", "reg", 6, 6 },
-	[TOP_INV]	= { "INV/S", "inv", 6, 6 },
-	[TOP_NAME]	= { "NAME", "name", -10, 16 },
-	[TOP_PID]	= { "PID", "pid", 7, 7 },
-	[TOP_SIZE]	= { "SIZE", "size", 6, 6 },
-	[TOP_BAR]	= { "WHERE THE TIME GOES", NULL, -20, 1000 },
-	[TOP_GROUP]	= { "GROUP", NULL, -13, 40 },
-	[TOP_ENDS]	= { "ENDS", NULL, 4, 4 },
-	[TOP_RUNNING]	= { "RUNNING", NULL, 7, 7 },
-	[TOP_END_RATE]	= { "END-IT/S", NULL, 8, 8 },
-	[TOP_END_MB]	= { "END-MB/S", NULL, 8, 8 },
+	[TOP_GROUP]	= { "GROUP", NULL, -12, 40, GROUPS },
+	[TOP_ENDS]	= { "ENDS", NULL, 4, 4, GROUPS },
+	[TOP_RUNNING]	= { "RUNNING", NULL, 7, 7, GROUPS },
+	[TOP_END_RATE]	= { "END-IT/S", NULL, 8, 8, GROUPS },
+	[TOP_END_MB]	= { "END-MB/S", NULL, 8, 8, GROUPS },
+	[TOP_RUN]	= { "RUN", "run", 6, 8, RUNS },
+	[TOP_ROLE]	= { "ROLE", "role", -6, 6, RUNS },
+	[TOP_TEST]	= { "TEST", "test", -5, 5, RUNS },
+	[TOP_DEV]	= { "DEV", "dev", -6, 11, RUNS },
+	[TOP_RATE]	= { "ITER/S", "rate", 6, 6, RUNS },
+	[TOP_MB]	= { "MB/S", "mb", 6, 6, RUNS },
+	[TOP_P50]	= { "P50", "p50", 6, 6, RUNS | GROUPS },
+	[TOP_P99]	= { "P99", "p99", 6, 6, RUNS | GROUPS },
+	[TOP_ERR]	= { "ERR", "err", 3, 3, RUNS | GROUPS },
+	[TOP_STATE]	= { "STATE", "state", -8, 12, RUNS },
+	[TOP_PEER]	= { "PEER", "peer", -13, 15, RUNS },
+	[TOP_QD]	= { "QD", "qd", 4, 4, RUNS },
+	[TOP_MAX]	= { "MAX", "max", 6, 6, RUNS | GROUPS },
+	[TOP_NAME]	= { "NAME", "name", -10, 10, RUNS },
+	[TOP_SIZE]	= { "SIZE", "size", 6, 6, RUNS },
+	[TOP_BAR]	= { "TIME SPENT", NULL, -10, 1000, RUNS | GROUPS },
 };
 
-/* Columns are left out in this order when a line is narrower than 80. RUN stays. */
+/* Columns are left out in this order until the others fit; RUN and GROUP stay. */
 static const enum top_col narrow[] = {
-	TOP_TEST, TOP_MB, TOP_DEV, TOP_PEER, TOP_P50, TOP_ROLE, TOP_ERR, TOP_STATE, TOP_P99, TOP_RATE,
-};
-
-/* The columns of groups, and the order in which they are left out; GROUP stays. */
-static const enum top_col of_groups[] = {
-	TOP_GROUP, TOP_ENDS, TOP_RUNNING, TOP_END_RATE, TOP_END_MB, TOP_P50, TOP_P99, TOP_MAX,
-	TOP_ERR, TOP_REG, TOP_INV, TOP_BAR,
-};
-static const enum top_col narrow_groups[] = {
-	TOP_BAR, TOP_INV, TOP_REG, TOP_RUNNING, TOP_END_MB, TOP_MAX, TOP_P50, TOP_ERR, TOP_P99,
-	TOP_ENDS, TOP_END_RATE,
+	TOP_SIZE, TOP_NAME, TOP_MAX, TOP_QD, TOP_PEER, TOP_TEST, TOP_MB, TOP_DEV, TOP_BAR,
+	TOP_RUNNING, TOP_END_MB, TOP_P50, TOP_ROLE, TOP_ERR, TOP_STATE, TOP_P99, TOP_ENDS,
+	TOP_RATE, TOP_END_RATE,
 };
 
 /* In this order columns grow when there is room left. */
 static const enum top_col growing[] = {
-	TOP_STATE, TOP_PEER, TOP_DEV, TOP_NAME, TOP_GROUP, TOP_BAR,
+	TOP_RUN, TOP_STATE, TOP_PEER, TOP_DEV, TOP_GROUP, TOP_BAR,
 };
 /* clang-format on */
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-static int width_of(enum top_col col)
+void top_layout(struct top_layout *l, int width, bool groups)
 {
-	return abs(columns[col].width);
-}
-
-/* Lets columns grow, and places those that there are. */
-static void place(struct top_layout *l, const enum top_col *cols, unsigned int nr, const bool *has,
-		  int need, int width)
-{
-	int w[TOP_NR_COLS], more, x = 0;
+	int w[TOP_NR_COLS], more, x = 0, need = -1;
 	unsigned int i;
 
-	for (i = 0; i < TOP_NR_COLS; i++)
-		w[i] = width_of(i);
+	for (i = 0; i < TOP_NR_COLS; i++) {
+		w[i] = columns[i].of & (groups ? GROUPS : RUNS) ? abs(columns[i].width) : 0;
+		need += w[i] ? w[i] + 1 : 0;
+	}
+	for (i = 0; i < COUNT(narrow) && need > width; i++) {
+		need -= w[narrow[i]] ? w[narrow[i]] + 1 : 0;
+		w[narrow[i]] = 0;
+	}
 	for (i = 0; i < COUNT(growing); i++) {
-		if (!has[growing[i]] || need >= width)
+		if (!w[growing[i]] || need >= width)
 			continue;
 		more = columns[growing[i]].most - w[growing[i]];
 		if (more > width - need)
@@ -89,82 +81,23 @@ static void place(struct top_layout *l, const enum top_col *cols, unsigned int n
 	}
 	memset(l, 0, sizeof(*l));
 	l->width = need;
-	for (i = 0; i < nr; i++) {
-		if (!has[cols[i]])
+	for (i = 0; i < TOP_NR_COLS; i++) {
+		if (!w[i])
 			continue;
-		l->v[l->nr].col = cols[i];
+		l->v[l->nr].col = i;
 		l->v[l->nr].x = x;
-		l->v[l->nr++].width = columns[cols[i]].width < 0 ? -w[cols[i]] : w[cols[i]];
-		x += w[cols[i]] + 1;
+		l->v[l->nr++].width = columns[i].width < 0 ? -w[i] : w[i];
+		x += w[i] + 1;
 	}
 }
 
-/* Leaves columns out, in this order, until the others fit. Returns what they need. */
-static int leave_out(bool *has, const enum top_col *order, unsigned int nr, int need, int width)
+enum top_col top_column_of(enum top_col col, bool groups)
 {
-	unsigned int i;
-
-	for (i = 0; i < nr && need > width; i++) {
-		has[order[i]] = false;
-		need -= width_of(order[i]) + 1;
-	}
-	return need;
-}
-
-void top_layout(struct top_layout *l, int width)
-{
-	enum top_col cols[TOP_BAR + 1];
-	bool has[TOP_NR_COLS] = { false };
-	unsigned int i;
-	int need = -1;
-
-	for (i = 0; i <= TOP_STATE; i++) {
-		has[i] = true;
-		need += width_of(i) + 1;
-	}
-	need = leave_out(has, narrow, COUNT(narrow), need, width);
-	/*
-	 * Add the columns in their order only, so that a wider screen always
-	 * adds them at the right.
-	 */
-	for (i = TOP_STATE + 1; i <= TOP_BAR && need + width_of(i) + 1 <= width; i++) {
-		if (width < 80)
-			break;
-		has[i] = true;
-		need += width_of(i) + 1;
-	}
-	for (i = 0; i < COUNT(cols); i++)
-		cols[i] = i;
-	place(l, cols, COUNT(cols), has, need, width);
-}
-
-void top_group_layout(struct top_layout *l, int width)
-{
-	bool has[TOP_NR_COLS] = { false };
-	unsigned int i;
-	int need = -1;
-
-	for (i = 0; i < COUNT(of_groups); i++) {
-		has[of_groups[i]] = true;
-		need += width_of(of_groups[i]) + 1;
-	}
-	need = leave_out(has, narrow_groups, COUNT(narrow_groups), need, width);
-	place(l, of_groups, COUNT(of_groups), has, need, width);
-}
-
-enum top_col top_group_col(enum top_col col)
-{
-	unsigned int i;
-
-	if (col == TOP_RATE)
-		return TOP_END_RATE;
-	if (col == TOP_MB)
-		return TOP_END_MB;
-	for (i = 0; i < COUNT(of_groups); i++) {
-		if (of_groups[i] == col)
-			return col;
-	}
-	return TOP_GROUP;
+	if (columns[col].of & (groups ? GROUPS : RUNS))
+		return col;
+	if (groups)
+		return col == TOP_RATE ? TOP_END_RATE : col == TOP_MB ? TOP_END_MB : TOP_GROUP;
+	return col == TOP_END_RATE ? TOP_RATE : col == TOP_END_MB ? TOP_MB : TOP_RUN;
 }
 
 int top_layout_find(const struct top_layout *l, enum top_col col)
@@ -210,7 +143,7 @@ int top_sort_column(const char *word)
 
 static const char *result(const struct top_row *r)
 {
-	int err = top_row_errno(r);
+	int err = top_row_fault(r);
 	const char *name = err ? strerrorname_np(err) : "DONE";
 
 	return name ? name : "ERROR";
@@ -219,6 +152,21 @@ static const char *result(const struct top_row *r)
 static const char *or_dash(const char *s)
 {
 	return *s ? s : "-";
+}
+
+/* What most of the time was for, and its share; false: for the set-up, or there was no time, so the run does not iterate. */
+static bool busiest(const uint64_t *phase_ns, char *buf, size_t size)
+{
+	int part[TOP_NR_CLASSES];
+	unsigned int i, most = TOP_SETUP;
+
+	top_bar(phase_ns, 100, part);
+	for (i = 0; i < TOP_NR_CLASSES; i++) {
+		if (part[i] > part[most])
+			most = i;
+	}
+	snprintf(buf, size, "%s %d%%", top_class_word(most), part[most]);
+	return most != TOP_SETUP;
 }
 
 void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
@@ -230,10 +178,13 @@ void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
 	*buf = '\0';
 	switch (col) {
 	case TOP_RUN:
-		snprintf(buf, size, "%u", info->id);
+		if (r->other)
+			snprintf(buf, size, "%u<>%u", info->id, r->other->info.id);
+		else
+			snprintf(buf, size, "%u", info->id);
 		break;
 	case TOP_ROLE:
-		snprintf(buf, size, "%s", or_dash(info->role));
+		snprintf(buf, size, "%s", r->other ? "both" : or_dash(info->role));
 		break;
 	case TOP_TEST:
 		snprintf(buf, size, "%s", or_dash(info->test));
@@ -274,28 +225,20 @@ void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
 	case TOP_MAX:
 		snprintf(buf, size, "%s", krp_ns(f->max ?: KRP_NS_UNKNOWN).s);
 		break;
-	case TOP_REG:
-		snprintf(buf, size, "%s", krp_rate(f->reg).s);
-		break;
-	case TOP_INV:
-		snprintf(buf, size, "%s", krp_rate(f->inv).s);
-		break;
 	case TOP_ERR:
-		snprintf(buf, size, "%s", krp_count(r->all.wc_err).s);
+		snprintf(buf, size, "%s", krp_count(top_row_errs(r)).s);
 		break;
 	case TOP_STATE:
-		snprintf(buf, size, "%s",
-			 r->t_ended   ? result(r) :
-			 *info->state ? krp_state_short(info->state) :
-					"-");
+		if (r->t_ended || top_row_fault(r))
+			snprintf(buf, size, "%s", result(r));
+		else if (!busiest(f->phase_ns, buf, size))
+			snprintf(buf, size, "%s",
+				 *info->state ? krp_state_short(info->state) : "-");
 		break;
 	case TOP_NAME:
 		/* The process that wrote the command, if the run was given no name. */
 		krp_escape(comm, sizeof(comm), r->head.comm, KRP_COMM_LEN);
 		snprintf(buf, size, "%s", krp_run_label(info) ?: or_dash(comm));
-		break;
-	case TOP_PID:
-		snprintf(buf, size, "%u", info->pid);
 		break;
 	case TOP_SIZE:
 		snprintf(buf, size, "%s", krp_count(info->size).s);
@@ -328,14 +271,8 @@ static double number(const struct top_row *r, enum top_col col)
 		return f->in_flight;
 	case TOP_MAX:
 		return f->max;
-	case TOP_REG:
-		return f->reg;
-	case TOP_INV:
-		return f->inv;
 	case TOP_ERR:
-		return r->all.wc_err;
-	case TOP_PID:
-		return r->info.pid;
+		return top_row_errs(r);
 	case TOP_SIZE:
 		return r->info.size;
 	default:
@@ -350,7 +287,7 @@ static bool is_text(enum top_col col)
 
 struct order {
 	enum top_col col;
-	bool reverse;
+	bool reverse, bad_first;
 	const struct krp_groups *keys; /* of groups; NULL: the rows are runs */
 };
 
@@ -370,6 +307,8 @@ static int compare(const void *a, const void *b, void *data)
 	int diff = 0;
 	double ln, rn;
 
+	if (o->bad_first && top_row_bad(l) != top_row_bad(r))
+		return top_row_bad(l) ? -1 : 1;
 	if (o->col == TOP_RUN || o->col == TOP_GROUP) {
 		diff = by_id(l, r, o->keys);
 	} else if (is_text(o->col)) {
@@ -386,10 +325,10 @@ static int compare(const void *a, const void *b, void *data)
 	return diff ?: by_id(l, r, o->keys);
 }
 
-void top_sort(struct top_row **v, size_t nr, enum top_col col, bool reverse,
+void top_sort(struct top_row **v, size_t nr, enum top_col col, bool reverse, bool bad_first,
 	      const struct krp_groups *keys)
 {
-	struct order o = { col, reverse, keys };
+	struct order o = { col, reverse, bad_first, keys };
 
 	if (nr)
 		qsort_r(v, nr, sizeof(*v), compare, &o);
@@ -451,6 +390,15 @@ enum top_class top_phase_class(uint32_t phase)
 char top_class_letter(enum top_class c)
 {
 	return ".DRSWX?"[c];
+}
+
+const char *top_class_word(enum top_class c)
+{
+	static const char *const words[TOP_NR_CLASSES] = {
+		"set-up", "data", "reg", "send", "wait", "r/w", "other",
+	};
+
+	return words[c];
 }
 
 int top_class_colour(enum top_class c)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* krping-top: shows the runs, live, one line for each. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -15,6 +18,7 @@
 #include "rows.h"
 #include "sums.h"
 #include "view.h"
+#include "../krping/holders.h"
 #include "../krping/views.h"
 
 /* The width of text that is not for a screen: less than 80. */
@@ -33,7 +37,7 @@ static struct top_view view = {
 	.ports = &ports,
 	.environment = &environment,
 	.groups = &groups,
-	.sort = TOP_RUN,
+	.sort = TOP_NR_COLS,
 	.keep_ns = 10000000000ULL,
 	.lost = "0",
 };
@@ -66,7 +70,7 @@ static void take(struct krp_seen_run *s, const struct krp_rec *rec)
 	r->known = true;
 	/* A run that has ended, and has left the screen, tells no more. */
 	if (!r->shrunk)
-		top_sums_take(&r->cur, &r->log, rec, r->all.commits + r->cur.commits, is_disk(s));
+		top_sums_take(&r->cur, rec, is_disk(s));
 }
 
 static void take_other(const struct krp_event_head *h)
@@ -512,7 +516,7 @@ static void print_table(void)
 		y = top_draw_head(&c, y, &view.layout, -1);
 	for (i = 0; i < view.nr_shown; i++)
 		y = top_draw_row(&c, y, &view.layout, view.shown[i], false);
-	y = top_draw_ports(&c, y, room, &ports);
+	y = top_draw_ports(&c, y, room, &ports, TOP_ERRORS | TOP_TRAFFIC);
 	print_canvas(f, &c, y);
 	krp_canvas_free(&c);
 	/* Groups do not end, but their runs do. */
@@ -594,6 +598,7 @@ static void summary(void)
 	FILE *f;
 
 	next_interval();
+	view.full = false;
 	view.within = 0;
 	view.max_rows = 0;
 	*view.filter = '\0';
@@ -656,31 +661,11 @@ static void between(void)
 		take_slots(false, krp_seen_now(&seen));
 }
 
-static struct termios line_mode;
-
-static void restore_line_mode(void)
+static bool has_key(void)
 {
-	tcsetattr(STDIN_FILENO, TCSANOW, &line_mode);
-}
+	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
 
-/* Keys come one by one, where there is no full screen whose library does that. Returns false if stdin cannot. */
-static bool start_keys(void)
-{
-	struct termios mode;
-
-	if (tcgetattr(STDIN_FILENO, &line_mode))
-		return false;
-	mode = line_mode;
-	mode.c_lflag &= ~(ICANON | ECHO);
-	krp_tool.give_back = restore_line_mode;
-	return !atexit(restore_line_mode) && !tcsetattr(STDIN_FILENO, TCSANOW, &mode);
-}
-
-static bool has_key(int keys)
-{
-	struct pollfd p = { .fd = keys, .events = POLLIN };
-
-	return keys >= 0 && poll(&p, 1, 0) > 0;
+	return poll(&p, 1, 0) > 0;
 }
 
 /* For a key, or for much that is to be read. */
@@ -720,11 +705,10 @@ static void replay_text(void)
 	} while (more && --left);
 }
 
-/* keys: where a q comes from that is the end; -1: nowhere. */
-static void watch_text(int keys)
+static void watch_text(void)
 {
 	enum krp_wake wake;
-	char nothing[96], key;
+	char nothing[96];
 	bool done;
 
 	update();
@@ -736,8 +720,6 @@ static void watch_text(int keys)
 	}
 	do {
 		wake = wait_for_more();
-		if (has_key(keys) && (read(keys, &key, 1) != 1 || key == 'q'))
-			wake = KRP_WAKE_STOP;
 		if (wake == KRP_WAKE_POLL || wake == KRP_WAKE_FD)
 			between();
 		else
@@ -762,6 +744,143 @@ static void draw(void)
 	krp_canvas_free(&c);
 }
 
+/* To the end of an interval: of the one that is over, or of the next one of a recording. */
+static void go_on_screen(void)
+{
+	if (view.at_end)
+		return;
+	if (krp_tool.opts.input)
+		view.at_end = !advance();
+	else
+		update();
+	next_interval();
+}
+
+/* Asks the run to end, as "krping stop" does, and has the screen say what came of it. */
+static void stop_run(uint32_t run)
+{
+	int fd = open("/proc/krping", O_WRONLY | O_CLOEXEC), err;
+	const struct top_row *r = top_rows_find(&rows, run);
+	char text[32], who[160], said[64];
+
+	snprintf(text, sizeof(text), "stop,id=%u", run);
+	err = fd < 0 || write(fd, text, strlen(text)) < 0 ? errno : 0;
+	if (fd >= 0)
+		close(fd);
+	snprintf(said, sizeof(said), err ? "run %u: %s" : "run %u was asked to end", run,
+		 strerrorname_np(err));
+	if (err == EBUSY && r && strcmp(r->info.disk, "-"))
+		snprintf(view.said, sizeof(view.said),
+			 "%s until /dev/%s is closed; x x ends it now, with I/O errors: %s", said,
+			 r->info.disk, krp_holders(who, sizeof(who), r->info.disk));
+	else
+		snprintf(view.said, sizeof(view.said), "%s%s", said,
+			 err == ENOENT ? ", it has ended" : "");
+}
+
+static struct termios line_mode;
+
+static void restore_line_mode(void)
+{
+	tcsetattr(STDIN_FILENO, TCSANOW, &line_mode);
+}
+
+/* Begins another part of this program, for one run, with the same terminal. */
+static pid_t start_view(const char *word, uint32_t run)
+{
+	const char *args[8] = { "krping", word, "--run" };
+	unsigned int n = 3;
+	char id[16];
+	sigset_t none;
+	pid_t pid;
+
+	snprintf(id, sizeof(id), "%u", run);
+	args[n++] = id;
+	if (krp_tool.opts.input) {
+		args[n++] = "-I";
+		args[n++] = krp_tool.opts.input;
+	} else {
+		if (!strcmp(word, "mr"))
+			args[n++] = "--keys";
+		args[n++] = "1";
+	}
+	pid = fork();
+	if (pid)
+		return pid;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* The keys are for us, and what else is open, too. */
+	dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+	close_range(3, ~0U, 0);
+	execv("/proc/self/exe", (char **)args);
+	_exit(KRP_EXIT_ENV);
+}
+
+/* The terminal is for another view of the run, until that ends and a key comes, or q or Ctrl-C. false: the tool is to end. */
+static bool show_view(const char *word, uint32_t run)
+{
+	enum krp_wake wake = KRP_WAKE_STOP;
+	struct termios mode;
+	bool asked = false;
+	char key[16];
+	ssize_t n = 1;
+	pid_t pid;
+
+	top_curses_stop();
+	if (tcgetattr(STDIN_FILENO, &line_mode))
+		return false;
+	/* Keys come one by one, and Ctrl-C is one of them, since it is not for us. */
+	mode = line_mode;
+	mode.c_lflag &= ~(ICANON | ECHO | ISIG);
+	krp_tool.give_back = restore_line_mode;
+	tcsetattr(STDIN_FILENO, TCSANOW, &mode);
+	printf("krping %s of run %u; q or Ctrl-C: back to krping top\n", word, run);
+	fflush(stdout);
+	pid = start_view(word, run);
+	while (n > 0) {
+		wake = wait_for_more();
+		if (wake == KRP_WAKE_STOP)
+			break;
+		/* The runs are watched all the time. */
+		if (wake == KRP_WAKE_TICK && !view.replays && !view.paused)
+			go_on_screen();
+		else
+			between();
+		if (pid > 0 && waitpid(pid, NULL, WNOHANG) == pid) {
+			pid = 0;
+			if (asked)
+				break;
+			printf("any key: back to krping top\n");
+			fflush(stdout);
+		}
+		if (!has_key())
+			continue;
+		n = read(STDIN_FILENO, key, sizeof(key));
+		if (pid <= 0)
+			break;
+		asked |= n > 0 && (memchr(key, 'q', n) || memchr(key, 'C' - '@', n));
+		if (asked)
+			kill(pid, SIGINT);
+	}
+	if (pid > 0) {
+		kill(pid, SIGTERM);
+		waitpid(pid, NULL, 0);
+	}
+	restore_line_mode();
+	krp_tool.give_back = top_curses_stop;
+	return n > 0 && wake != KRP_WAKE_STOP && top_curses_start();
+}
+
+/* Does what a key has asked the view for. false: the tool is to end. */
+static bool grant(char wish)
+{
+	view.wish = 0;
+	if (wish == 'x')
+		stop_run(view.wish_run);
+	return !wish || wish == 'x' || show_view(wish == 's' ? "stages" : "mr", view.wish_run);
+}
+
 /* Returns false if the tool is to end. */
 static bool take_keys(void)
 {
@@ -769,7 +888,7 @@ static bool take_keys(void)
 	int key;
 
 	while ((key = top_curses_key()) >= 0) {
-		if (!top_view_key(&view, key))
+		if (!top_view_key(&view, key) || !grant(view.wish))
 			return false;
 	}
 	/* What is told without being asked for is that the terminal has gone: there is nobody to go on for. */
@@ -797,31 +916,20 @@ static void follow_opened(void)
 	ask_for_split(krp_tool.opts.split || (r && !r->t_ended));
 }
 
-/* To the end of an interval: of the one that is over, or of the next one of a recording. */
-static void go_on_screen(void)
-{
-	if (view.at_end)
-		return;
-	if (krp_tool.opts.input)
-		view.at_end = !advance();
-	else
-		update();
-	next_interval();
-}
-
 static void watch_screen(void)
 {
 	enum krp_wake wake;
 	bool go_on = true, key;
 
 	krp_tool.give_back = top_curses_stop;
+	view.full = true;
 	view.unicode = top_curses_unicode();
 	go_on_screen();
 	draw();
 	while (go_on) {
 		wake = wait_for_more();
 		/* A key wakes once, perhaps when it is time for something else; and so does a resized terminal. */
-		key = wake == KRP_WAKE_FD || has_key(STDIN_FILENO);
+		key = wake == KRP_WAKE_FD || has_key();
 		if (key && !take_keys())
 			break;
 		for (; view.steps; view.steps--)
@@ -888,14 +996,16 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 
 static void watch(bool keys)
 {
-	if (keys && top_curses_start()) {
+	keys = keys && top_curses_start();
+	if (view.sort == TOP_NR_COLS)
+		view.sort = keys ? TOP_RATE : TOP_RUN;
+	if (keys) {
 		watch_screen();
 	} else if (krp_tool.opts.input) {
 		replay_text();
 	} else {
-		keys = keys && start_keys();
-		krp_note("Watching krping's runs... %sCtrl-C to end.", keys ? "q or " : "");
-		watch_text(keys ? STDIN_FILENO : -1);
+		krp_note("Watching krping's runs... Ctrl-C to end.");
+		watch_text();
 	}
 }
 

@@ -29,26 +29,37 @@ struct top_row *top_rows_find(const struct top_rows *rows, uint32_t run)
 }
 
 /* peer_run is a number of the peer's host: the addresses tell whether that is this host. */
-static bool is_counted_at_client(const struct top_rows *rows, const struct top_row *r)
+const struct top_row *top_rows_other(const struct top_rows *rows, const struct top_row *r)
 {
-	const struct top_row *peer;
+	const struct krp_run_info *i = &r->info;
+	const struct top_row *o = i->peer_run ? top_rows_find(rows, i->peer_run) : NULL;
 
-	if (!r->info.peer_run ||
-	    strcmp(r->info.role, krp_name(&krp_role_names, KRPING_ROLE_SERVER)))
-		return false;
-	peer = top_rows_find(rows, r->info.peer_run);
-	return peer && !peer->t_ended && peer->info.peer_run == r->info.id &&
-	       !strcmp(peer->info.src, r->info.dst) && !strcmp(peer->info.dst, r->info.src);
+	return o && o->info.peer_run == i->id && strcmp(o->info.role, i->role) &&
+			       !strcmp(o->info.src, i->dst) && !strcmp(o->info.dst, i->src) ?
+		       o :
+		       NULL;
+}
+
+bool top_row_second(const struct top_row *r, const struct top_row *other)
+{
+	bool passive = krp_run_may_be_passive(&r->info);
+
+	return passive != krp_run_may_be_passive(&other->info) ?
+		       passive :
+		       strcmp(r->info.role, other->info.role) > 0;
 }
 
 double top_rows_rate(const struct top_rows *rows)
 {
+	const struct top_row *r, *other;
 	double rate = 0;
 	size_t i;
 
 	for (i = 0; i < rows->nr; i++) {
-		if (!rows->v[i]->t_ended && !is_counted_at_client(rows, rows->v[i]))
-			rate += rows->v[i]->last.rate;
+		r = rows->v[i];
+		other = top_rows_other(rows, r);
+		if (!r->t_ended && (!other || other->t_ended || !top_row_second(r, other)))
+			rate += r->last.rate;
 	}
 	return rate;
 }
@@ -245,6 +256,7 @@ void top_row_whole(const struct top_row *r, uint64_t now, struct top_figures *f)
 	unsigned int i;
 
 	memset(f, 0, sizeof(*f));
+	f->in_flight = -1;
 	if (!r->known)
 		return;
 	f->ns = since(head->state == KRP_SLOT_ENDED ? head->t_last : now, head->t_first);
@@ -290,6 +302,22 @@ bool top_row_visible(const struct top_row *r, uint64_t now, uint64_t keep_ns)
 int top_row_errno(const struct top_row *r)
 {
 	return r->info.err ? r->info.err : -r->head.err;
+}
+
+int top_row_fault(const struct top_row *r)
+{
+	return top_row_errno(r) ?: r->other ? top_row_errno(r->other) : 0;
+}
+
+uint64_t top_row_errs(const struct top_row *r)
+{
+	return r->all.wc_err + (r->other ? r->other->all.wc_err : 0);
+}
+
+bool top_row_bad(const struct top_row *r)
+{
+	return top_row_fault(r) || top_row_errs(r) || r->all.post_err ||
+	       (r->other && r->other->all.post_err);
 }
 
 /* --- groups --- */

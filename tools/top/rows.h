@@ -59,6 +59,9 @@ struct top_row {
 	struct top_figures whole; /* all the time; of a run that has ended, or with total */
 	/* The row is the sum of a group: its key, and how many runs it has; NULL: of one run. */
 	const struct krp_group *group;
+	/* The other end, where one row is for both; NULL: this row is of one end. */
+	const struct top_row *other;
+	bool wanted;  /* the list shows the run */
 	bool part;    /* a run of the group has lost its histogram, so hist is not that of all */
 	bool counted; /* the row of a run: it is in a sum */
 };
@@ -77,9 +80,16 @@ struct top_rows {
 #define TOP_KEEP 1024
 
 struct top_row *top_rows_find(const struct top_rows *rows, uint32_t run);
+/* The other end of a run; NULL: it is not here. */
+const struct top_row *top_rows_other(const struct top_rows *rows, const struct top_row *r);
+/*
+ * Of two ends that are both here, is r the one whose figures are not shown for both? That is the server, or the end that
+ * has nothing but memory.
+ */
+bool top_row_second(const struct top_row *r, const struct top_row *other);
 /*
  * Iterations per second of all running runs. If both ends of a connection are
- * on this host, its iterations are counted once, at the client.
+ * on this host, its iterations are counted once.
  */
 double top_rows_rate(const struct top_rows *rows);
 /* The row of this run, which is made if there is none. */
@@ -124,6 +134,11 @@ void top_groups_free(struct top_groups *g);
 bool top_row_visible(const struct top_row *r, uint64_t now, uint64_t keep_ns);
 /* A positive errno, or 0. */
 int top_row_errno(const struct top_row *r);
+/* The errno of the row, of either end: that of the first end that has one. And their failed completions. */
+int top_row_fault(const struct top_row *r);
+uint64_t top_row_errs(const struct top_row *r);
+/* Has the row failed, or any of its requests? */
+bool top_row_bad(const struct top_row *r);
 /* Registrations and invalidations, as far as the run was watched. */
 uint64_t top_row_reg(const struct top_row *r);
 uint64_t top_row_inv(const struct top_row *r);

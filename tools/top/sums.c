@@ -35,40 +35,6 @@ static void add_phase(struct top_sums *s, uint64_t word)
 		p->max = ns;
 }
 
-/* The state that a run has entered if it went from one of these phases to the other. */
-static uint32_t state_between(uint32_t phase, uint32_t next)
-{
-	if (phase == KRPING_PHASE_RESOLVE_ADDR && next == KRPING_PHASE_RESOLVE_ROUTE)
-		return KRPING_STATE_ADDR_RESOLVED;
-	if (phase == KRPING_PHASE_RESOLVE_ROUTE && next == KRPING_PHASE_ALLOC)
-		return KRPING_STATE_ROUTE_RESOLVED;
-	if (phase == KRPING_PHASE_LISTEN && next == KRPING_PHASE_ALLOC)
-		return KRPING_STATE_CONNECT_REQUEST;
-	return KRPING_STATE_NEW;
-}
-
-/*
- * The time line of a set-up tells when the run changed its state on the way to its
- * connection: at the boundaries of its phases. The event of transitions tells it, too,
- * but is raised several times in each ping.
- */
-static void add_setup(struct top_log *log, const struct krp_rec *rec, bool again)
-{
-	uint32_t phase = KRPING_PHASE_NONE, next, state, i;
-	uint64_t t = rec->t_begin;
-
-	for (i = 0; i < rec->nr; i++) {
-		if (!is_phase(rec->word[i]))
-			continue;
-		next = KRPING_SEG_PHASE(rec->word[i]);
-		state = state_between(phase, next);
-		if (state != KRPING_STATE_NEW)
-			log_entry(log, t, TOP_LOG_STATE, state, again, 0);
-		phase = next;
-		t += KRPING_SEG_NS(rec->word[i]);
-	}
-}
-
 /* The first word of an iteration of a disk, which is a request, says how long that took: requests overlap. */
 static void add_whole(struct top_sums *s, const struct krp_rec *rec, bool disk)
 {
@@ -82,8 +48,7 @@ static void add_whole(struct top_sums *s, const struct krp_rec *rec, bool disk)
 	s->hist->bucket[krp_hist_index(ns)]++;
 }
 
-void top_sums_take(struct top_sums *s, struct top_log *log, const struct krp_rec *rec, bool again,
-		   bool disk)
+void top_sums_take(struct top_sums *s, const struct krp_rec *rec, bool disk)
 {
 	uint32_t ends = rec->flags & (KRPING_PHASE_F_COMMIT | KRPING_PHASE_F_ABORT), i;
 
@@ -97,9 +62,7 @@ void top_sums_take(struct top_sums *s, struct top_log *log, const struct krp_rec
 		else
 			add_phase(s, rec->word[i]);
 	}
-	if (!ends)
-		add_setup(log, rec, again);
-	else if (rec->whole)
+	if (ends && rec->whole)
 		add_whole(s, rec, disk);
 }
 
@@ -135,9 +98,6 @@ bool top_log_event(const char *event)
 void top_sums_rare(struct top_sums *s, struct top_log *log, const struct krp_event_head *h)
 {
 	switch (h->event) {
-	case KRP_EV_conn:
-		log_entry(log, h->t, TOP_LOG_STATE, KRPING_STATE_CONNECTED, 0, 0);
-		break;
 	case KRP_EV_cm_event:
 		log_entry(log, h->t, TOP_LOG_CM, ARG(h, cm_event, event), 0,
 			  ARG(h, cm_event, status));

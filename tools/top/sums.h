@@ -16,7 +16,6 @@
 #define TOP_LOGGED_ERRS 8
 
 enum top_log_kind {
-	TOP_LOG_STATE,	  /* new, 1 if the run had iterations before, 0 */
 	TOP_LOG_CM,	  /* event, 0, status */
 	TOP_LOG_REJECT,	  /* peer's run, 0, errno */
 	TOP_LOG_ASYNC,	  /* event, 0, 0 */
@@ -51,12 +50,8 @@ struct top_sums {
 	struct krp_hist *hist; /* of iter; NULL: there was none, or the histogram was freed */
 };
 
-/*
- * Adds an event of an iteration; log gets the states that the run entered in it on the way to its connection. again: the run had
- * iterations before; disk: its iterations are requests.
- */
-void top_sums_take(struct top_sums *s, struct top_log *log, const struct krp_rec *rec, bool again,
-		   bool disk);
+/* Adds an event of an iteration. disk: its iterations are requests. */
+void top_sums_take(struct top_sums *s, const struct krp_rec *rec, bool disk);
 /* Adds an event of another kind. */
 void top_sums_rare(struct top_sums *s, struct top_log *log, const struct krp_event_head *h);
 /* Is an event of use for the sums, or for the log? Those of iterations are not asked for here. */

@@ -54,9 +54,6 @@ static void put_bar(struct krp_canvas *c, int y, int x, int width, const uint64_
 
 static void put_legend(struct krp_canvas *c, int y, int x)
 {
-	static const char *const what[TOP_NR_CLASSES] = {
-		"set-up", "data", "register", "send", "wait", "read/write", "other",
-	};
 	char ch[4] = "";
 	unsigned int i;
 
@@ -65,7 +62,7 @@ static void put_legend(struct krp_canvas *c, int y, int x)
 		krp_canvas_put(c, y, x,
 			       top_class_colour(i) ? top_class_colour(i) | KRP_REVERSE : KRP_BOLD,
 			       ch);
-		x = krp_canvas_text(c, y, x + 2, KRP_PLAIN, what[i]) + 2;
+		x = krp_canvas_text(c, y, x + 2, KRP_PLAIN, top_class_word(i)) + 2;
 	}
 }
 
@@ -86,7 +83,7 @@ int top_draw_head(struct krp_canvas *c, int y, const struct top_layout *l, int s
 int top_draw_row(struct krp_canvas *c, int y, const struct top_layout *l, const struct top_row *r,
 		 bool selected)
 {
-	int err = top_row_errno(r), attr = selected ? KRP_REVERSE : KRP_PLAIN, a;
+	int err = top_row_fault(r), attr = selected ? KRP_REVERSE : KRP_PLAIN, a;
 	unsigned int i;
 	char text[128];
 
@@ -100,16 +97,17 @@ int top_draw_row(struct krp_canvas *c, int y, const struct top_layout *l, const 
 		}
 		top_cell(r, l->v[i].col, text, sizeof(text));
 		a = attr;
-		if (l->v[i].col == TOP_STATE && r->t_ended)
+		if (l->v[i].col == TOP_STATE && (r->t_ended || err))
 			a |= err ? KRP_RED : KRP_GREEN;
-		else if (l->v[i].col == TOP_ERR && r->all.wc_err)
+		else if (l->v[i].col == TOP_ERR && top_row_errs(r))
 			a |= KRP_RED | KRP_BOLD;
 		put_cell(c, y, l->v[i].x, l->v[i].width, a, text, l->v[i].col != TOP_STATE);
 	}
 	return y + 1;
 }
 
-int top_draw_ports(struct krp_canvas *c, int y, int max, const struct krp_hwports *ports)
+int top_draw_ports(struct krp_canvas *c, int y, int max, const struct krp_hwports *ports,
+		   unsigned int which)
 {
 	const struct krp_hwport *p;
 	const struct krp_hwcnt *k;
@@ -121,7 +119,8 @@ int top_draw_ports(struct krp_canvas *c, int y, int max, const struct krp_hwport
 		x = 0;
 		for (i = 0; i < p->nr && p->used && y < end; i++) {
 			k = &p->v[i];
-			if (!krp_hwcnt_delta(k) || !p->t_prev)
+			if (!krp_hwcnt_delta(k) || !p->t_prev ||
+			    !(which & (k->error ? TOP_ERRORS : TOP_TRAFFIC)))
 				continue;
 			len = snprintf(text, sizeof(text), "%s %s/s", k->name,
 				       krp_rate(krp_hwcnt_rate(p, k)).s);
@@ -257,7 +256,7 @@ static bool shows_groups(const struct top_view *v)
 /* The column by which the list is sorted: that of groups in the place of one that they do not have. */
 static enum top_col sort_column(const struct top_view *v)
 {
-	return shows_groups(v) ? top_group_col(v->sort) : v->sort;
+	return top_column_of(v->sort, shows_groups(v));
 }
 
 static bool is_within(const struct top_view *v, const struct top_row *r)
@@ -286,14 +285,29 @@ static size_t collect_groups(struct top_view *v)
 
 static size_t collect_runs(struct top_view *v)
 {
+	bool pairs = v->full && !v->apart && v->by == KRP_BY_RUN;
+	const struct top_row *o;
 	struct top_row *r;
 	size_t i, n = 0;
 
 	for (i = 0; i < v->rows->nr; i++) {
 		r = v->rows->v[i];
+		r->other = NULL;
 		/* The run that is open stays as long as somebody looks at it. */
-		if (r->listed && is_within(v, r) && top_match(r, &v->layout, v->filter) &&
-		    (top_row_visible(r, v->now, v->keep_ns) || r->info.id == v->opened))
+		r->wanted = r->listed && is_within(v, r) && top_match(r, &v->layout, v->filter) &&
+			    (top_row_visible(r, v->now, v->keep_ns) || r->info.id == v->opened);
+	}
+	for (i = 0; i < v->rows->nr; i++) {
+		r = v->rows->v[i];
+		o = pairs && r->listed ? top_rows_other(v->rows, r) : NULL;
+		if (o && o->listed && top_row_second(r, o)) {
+			if (v->selected == r->info.id)
+				v->selected = o->info.id;
+			continue;
+		}
+		if (o && o->listed)
+			r->other = o;
+		if (r->wanted || (r->other && o->wanted))
 			v->shown[n++] = r;
 	}
 	return n;
@@ -308,16 +322,14 @@ void top_view_collect(struct top_view *v, int width)
 	if (v->groups->keys.by != v->by)
 		top_view_group(v);
 	groups = shows_groups(v);
-	if (groups)
-		top_group_layout(&v->layout, width);
-	else
-		top_layout(&v->layout, width);
+	top_layout(&v->layout, width, groups);
 	v->shown = krp_grow(v->shown, &v->room_shown, groups ? v->groups->room : v->rows->nr,
 			    sizeof(*v->shown));
 	n = groups ? collect_groups(v) : collect_runs(v);
 	v->shown_dropped = v->rows->dropped;
 	v->shown_width = width;
-	top_sort(v->shown, n, sort_column(v), v->reverse, groups ? &v->groups->keys : NULL);
+	top_sort(v->shown, n, sort_column(v), v->reverse, v->full,
+		 groups ? &v->groups->keys : NULL);
 	v->nr_shown = v->max_rows && v->max_rows < n ? v->max_rows : n;
 }
 
@@ -350,10 +362,14 @@ static void select_place(struct top_view *v, size_t i)
 
 static void draw_title(struct top_view *v, struct krp_canvas *c, const char *what)
 {
+	char at[16] = "";
 	int x;
 
+	/* Of a recording: where it is. */
+	if (v->replays && v->position >= 0)
+		snprintf(at, sizeof(at), " %3.0f%%", v->position * 100);
 	krp_canvas_attr(c, 0, 0, c->width, KRP_BOLD);
-	x = krp_canvas_printf(c, 0, 0, KRP_BOLD, "krping-top %s  %s", v->clock, what);
+	x = krp_canvas_printf(c, 0, 0, KRP_BOLD, "krping-top %s%s  %s", v->clock, at, what);
 	if (strcmp(v->lost, "0"))
 		x = krp_canvas_printf(c, 0, x + 2, KRP_BOLD | KRP_RED, "lost events %s", v->lost);
 	else
@@ -361,31 +377,6 @@ static void draw_title(struct top_view *v, struct krp_canvas *c, const char *wha
 	if (v->paused || v->at_end)
 		krp_canvas_text(c, 0, x + 2 < c->width - 6 ? x + 2 : c->width - 6,
 				KRP_REVERSE | KRP_BOLD, v->at_end ? "END" : "PAUSED");
-}
-
-/* Where a recording is. */
-#define POSITION_WIDTH 20
-static void put_position(const struct top_view *v, struct krp_canvas *c, int y)
-{
-	int x = c->width - POSITION_WIDTH - 8, done = v->position * POSITION_WIDTH + 0.5, i;
-
-	if (!v->replays || v->position < 0)
-		return;
-	krp_canvas_printf(c, y, x, KRP_BOLD, " [%*s] %3.0f%%", POSITION_WIDTH, "",
-			  v->position * 100);
-	for (i = 0; i < done; i++)
-		krp_canvas_put(c, y, x + 2 + i, KRP_BOLD, "=");
-}
-
-/* Returns the line below. */
-static int draw_environment(const struct top_view *v, struct krp_canvas *c, int y)
-{
-	char text[KRP_ENVIRONMENT_TEXT];
-
-	krp_environment_text(v->environment, text, sizeof(text), c->width);
-	krp_canvas_text(c, y, 0, KRP_PLAIN, text);
-	put_position(v, c, y);
-	return y + 1;
 }
 
 static void clear_line(struct krp_canvas *c, int y)
@@ -396,30 +387,17 @@ static void clear_line(struct krp_canvas *c, int y)
 		krp_canvas_put(c, y, x, KRP_PLAIN, " ");
 }
 
-/*
- * Shows what the rows do not show: by which column they are sorted, and which
- * of them are on the screen, as far as there is room for that.
- */
+/* Shows what the rows do not show: by which column they are sorted, and which of them are on the screen. */
 static void put_order(const struct top_view *v, struct krp_canvas *c, int left, size_t last)
 {
-	static const char *const keys[] = { "< > sort ", "sort ", "sort ", "" };
-	const char *reversed = v->reverse ? " reversed" : "";
-	unsigned int i;
 	char text[128];
 	int x;
 
-	for (i = 0; i < COUNT(keys); i++) {
-		x = snprintf(text, sizeof(text), "%s%s%s", keys[i], top_col_head(sort_column(v)),
-			     reversed);
-		if (i < 2)
-			snprintf(text + x, sizeof(text) - x, " %zu-%zu/%zu",
-				 v->nr_shown ? v->first + 1 : 0, last, v->nr_shown);
-		x = c->width - (int)strlen(text);
-		if (x > left) {
-			krp_canvas_text(c, c->height - 1, x, KRP_BOLD, text);
-			return;
-		}
-	}
+	snprintf(text, sizeof(text), "sort %s%s %zu-%zu/%zu", top_col_head(sort_column(v)),
+		 v->reverse ? " reversed" : "", v->nr_shown ? v->first + 1 : 0, last, v->nr_shown);
+	x = c->width - (int)strlen(text);
+	if (x > left)
+		krp_canvas_text(c, c->height - 1, x, KRP_BOLD, text);
 }
 
 void top_view_nothing(const struct top_view *v, char *text, size_t size)
@@ -432,12 +410,23 @@ void top_view_nothing(const struct top_view *v, char *text, size_t size)
 		snprintf(text, size, "nothing running yet: waiting for a command to /proc/krping");
 }
 
-static void put_nothing(const struct top_view *v, struct krp_canvas *c, int y)
+/* What went wrong, in max lines: errors that the devices count, and the causes of failed runs. Returns the line below. */
+static int draw_faults(const struct top_view *v, struct krp_canvas *c, int y, int max)
 {
-	char text[96];
+	const struct top_row *r;
+	int end = y + max;
+	char text[256];
+	size_t n;
 
-	top_view_nothing(v, text, sizeof(text));
-	krp_canvas_text(c, y, 0, KRP_PLAIN, text);
+	y = top_draw_ports(c, y, max, v->ports, TOP_ERRORS);
+	for (n = 0; n < v->nr_shown && !shows_groups(v) && y < end; n++) {
+		r = v->shown[n];
+		if (!top_row_fault(r))
+			continue;
+		top_cause(top_row_errno(r) ? r : r->other, text, sizeof(text));
+		krp_canvas_text(c, y++, 0, KRP_RED, text);
+	}
+	return y;
 }
 
 static void draw_list(struct top_view *v, struct krp_canvas *c)
@@ -460,35 +449,27 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 	snprintf(text, sizeof(text), "%s  %s iter/s", by, krp_rate(top_rows_rate(v->rows)).s);
 	draw_title(v, c, text);
 
-	/* From the bottom: keys, legend, counters of devices, causes. */
-	if (v->typing || *v->filter)
+	/* From the bottom: keys, legend, counters of devices. */
+	if (*v->said)
+		left = krp_canvas_text(c, bottom, 0, KRP_BOLD, v->said);
+	else if (v->typing || *v->filter)
 		left = krp_canvas_printf(c, bottom, 0, KRP_BOLD, "filter: %s%s", v->filter,
 					 v->typing ? "_" : "");
 	else
 		left = krp_canvas_text(c, bottom, 0, KRP_PLAIN,
-				       "h help  q quit  / filter  p pause  Enter open");
-	if (height >= 12 && top_layout_find(&v->layout, TOP_BAR) >= 0)
+				       "h help  q quit  / filter  Enter open  x stop");
+	if (height >= 30 && top_layout_find(&v->layout, TOP_BAR) >= 0)
 		put_legend(c, --bottom, 0);
 	room = height < 12 ? 1 : height / 6;
 	krp_canvas_init(&part, room, c->width);
-	lines = top_draw_ports(&part, 0, room, v->ports);
+	lines = top_draw_ports(&part, 0, room, v->ports, TOP_TRAFFIC);
 	bottom -= lines;
 	for (i = 0; i < lines; i++)
 		memcpy(&c->cell[(bottom + i) * c->width], &part.cell[i * c->width],
 		       c->width * sizeof(*c->cell));
 	krp_canvas_free(&part);
-	room = height / 8;
-	for (n = shows_groups(v) ? 0 : v->nr_shown; n-- && room && bottom > 4;) {
-		if (!v->shown[n]->t_ended || !top_row_errno(v->shown[n]))
-			continue;
-		top_cause(v->shown[n], text, sizeof(text));
-		krp_canvas_text(c, --bottom, 0, KRP_RED, text);
-		room--;
-	}
 
-	y = 1;
-	if (height >= 16)
-		y = draw_environment(v, c, y);
+	y = draw_faults(v, c, 1, height / 8);
 	y = top_draw_head(c, y, &v->layout, sort_column(v));
 	v->page = bottom - y;
 	if (v->page < 1)
@@ -507,8 +488,10 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 		v->first = place - v->page + 1;
 	for (n = v->first, last = n; n < v->nr_shown && y < bottom; n++, last = n)
 		y = top_draw_row(c, y, &v->layout, v->shown[n], n == place);
-	if (!v->nr_shown)
-		put_nothing(v, c, y);
+	if (!v->nr_shown) {
+		top_view_nothing(v, text, sizeof(text));
+		krp_canvas_text(c, y, 0, KRP_PLAIN, text);
+	}
 	put_order(v, c, left, last);
 }
 
@@ -683,7 +666,6 @@ static int one_phases(struct one *o)
 static void one_requests(struct one *o)
 {
 	const struct krp_run_info *i = &o->r->info;
-	const struct top_sums *all = &o->r->all;
 
 	one_line(o, KRP_PLAIN, "requests       SEND %s  RECV %s  READ %s  WRITE %s",
 		 krp_count(i->send_msgs).s, krp_count(i->recv_msgs).s, krp_count(i->read_msgs).s,
@@ -692,11 +674,6 @@ static void one_requests(struct one *o)
 		 "registrations  REG_MR %s  LOCAL_INV %s  by READs %s  by the peer %s",
 		 krp_count(i->fastreg).s, krp_count(i->localinv).s, krp_count(i->readinv).s,
 		 krp_count(i->reminv).s);
-	one_line(o, all->wc_err || all->post_err ? KRP_RED | KRP_BOLD : KRP_PLAIN,
-		 "errors         failed %s  flushed %s  refused by the verbs call %s",
-		 krp_count(all->wc_err).s, krp_count(all->wc_flush).s, krp_count(all->post_err).s);
-	if (i->rejects)
-		one_line(o, KRP_PLAIN, "clients that were refused: %u", i->rejects);
 }
 
 static const char *errno_name(int err)
@@ -706,46 +683,9 @@ static const char *errno_name(int err)
 	return name ? name : "";
 }
 
-/*
- * The state of a run that was connected and left its iterations: those of rping
- * have states of their own, which are not watched.
- */
-static const char *connected_name(const struct top_row *r)
-{
-	return strcmp(r->info.test, krp_name(&krp_test_names, KRPING_TEST_RPING)) ?
-		       krp_name(&krp_state_names, KRPING_STATE_CONNECTED) :
-		       "(connected)";
-}
-
-/* The state before a state of the set-up; again: before it there was another connection. */
-static const char *state_before(const struct top_row *r, uint32_t state, bool again)
-{
-	bool client = !strcmp(r->info.role, krp_name(&krp_role_names, KRPING_ROLE_CLIENT));
-
-	switch (state) {
-	case KRPING_STATE_ROUTE_RESOLVED:
-		return krp_name(&krp_state_names, KRPING_STATE_ADDR_RESOLVED);
-	case KRPING_STATE_CONNECTED:
-		return krp_name(&krp_state_names, client ? KRPING_STATE_ROUTE_RESOLVED :
-							   KRPING_STATE_CONNECT_REQUEST);
-	default:
-		return again ? connected_name(r) : krp_name(&krp_state_names, KRPING_STATE_IDLE);
-	}
-}
-
-/* A transition on the way to the run's iterations. */
-static void state_text(const struct top_row *r, uint32_t state, bool again, char *buf, size_t size)
-{
-	snprintf(buf, size, "state  %s -> %s", state_before(r, state, again),
-		 krp_name(&krp_state_names, state));
-}
-
-static void entry_text(const struct top_row *r, const struct top_entry *e, char *buf, size_t size)
+static void entry_text(const struct top_entry *e, char *buf, size_t size)
 {
 	switch (e->kind) {
-	case TOP_LOG_STATE:
-		state_text(r, e->a, e->b, buf, size);
-		break;
 	case TOP_LOG_CM:
 		if (e->err)
 			snprintf(buf, size, "CM     %s, status %d",
@@ -774,86 +714,48 @@ static void entry_text(const struct top_row *r, const struct top_entry *e, char 
 	}
 }
 
-struct event {
-	uint64_t t;
-	char text[112];
-};
-
-static int cmp_event(const void *a, const void *b)
+/* How many errors there were, and what the first ones were, which mostly caused the others. */
+static void one_errors(struct one *o)
 {
-	const struct event *l = a, *r = b;
-
-	return (l->t < r->t) - (l->t > r->t);
-}
-
-/* The state that the run was in when it ended. */
-static const char *last_state(const struct top_row *r)
-{
+	const struct top_sums *all = &o->r->all;
+	const struct top_log *log = &o->r->log;
 	const struct top_entry *e;
-	uint32_t state = 0;
-	unsigned int i;
-	uint64_t t = 0;
+	unsigned int i, n = 0;
+	char text[112];
 
-	if (r->info.iters || r->all.commits || r->all.aborts)
-		return connected_name(r);
-	for (i = 0; i < TOP_LOG && i < r->log.nr; i++) {
-		e = &r->log.entry[i];
-		if (e->kind == TOP_LOG_STATE && e->t > t) {
-			t = e->t;
-			state = e->a;
-		}
+	one_line(o, all->wc_err || all->post_err ? KRP_RED | KRP_BOLD : KRP_PLAIN,
+		 "errors         failed %s  flushed %s  refused by the verbs call %s",
+		 krp_count(all->wc_err).s, krp_count(all->wc_flush).s, krp_count(all->post_err).s);
+	if (o->r->info.rejects)
+		one_line(o, KRP_PLAIN, "clients that were refused: %u", o->r->info.rejects);
+	for (i = log->nr > TOP_LOG ? log->nr - TOP_LOG : 0; i < log->nr && n < 3; i++) {
+		e = &log->entry[i % TOP_LOG];
+		if (e->kind != TOP_LOG_WC_ERR && e->kind != TOP_LOG_POST_ERR)
+			continue;
+		entry_text(e, text, sizeof(text));
+		one_line(o, KRP_RED, "  %s", text);
+		n++;
 	}
-	if (t)
-		return state == KRPING_STATE_CONNECTED ? connected_name(r) :
-							 krp_name(&krp_state_names, state);
-	return r->head.late ? "?" : krp_name(&krp_state_names, KRPING_STATE_IDLE);
-}
-
-/* The first and the last transition, which are not in the log: how many. */
-static unsigned int life_events(const struct top_row *r, struct event *ev)
-{
-	const struct krp_head *head = &r->head;
-	unsigned int n = 0;
-
-	if (r->known && !head->late) {
-		ev[n].t = head->t_first;
-		snprintf(ev[n++].text, sizeof(ev->text), "state  %s -> %s",
-			 krp_name(&krp_state_names, KRPING_STATE_NEW),
-			 krp_name(&krp_state_names, KRPING_STATE_IDLE));
-	}
-	if (head->state == KRP_SLOT_ENDED) {
-		ev[n].t = head->t_last;
-		snprintf(ev[n++].text, sizeof(ev->text), "state  %s -> %s %s", last_state(r),
-			 krp_name(&krp_state_names,
-				  head->err ? KRPING_STATE_ERROR : KRPING_STATE_DONE),
-			 errno_name(head->err));
-	}
-	return n;
 }
 
 /* Shows the last events first. */
 static void one_events(struct one *o)
 {
 	const struct top_log *log = &o->r->log;
-	struct event ev[2 + TOP_LOG];
-	unsigned int i, n;
-	uint64_t t0;
+	uint64_t t0 = o->r->info.start_ns ?: o->r->head.t_first, i;
+	uint64_t nr = log->nr < TOP_LOG ? log->nr : TOP_LOG;
+	const struct top_entry *e;
+	char text[112];
 
-	t0 = o->r->info.start_ns ? o->r->info.start_ns : o->r->head.t_first;
-	n = life_events(o->r, ev);
-	for (i = 0; i < TOP_LOG && i < log->nr; i++) {
-		ev[n].t = log->entry[i].t;
-		entry_text(o->r, &log->entry[i], ev[n].text, sizeof(ev[n].text));
-		n++;
-	}
-	qsort(ev, n, sizeof(*ev), cmp_event);
 	krp_canvas_attr(o->c, o->y, 0, o->c->width, KRP_REVERSE);
 	one_line(o, KRP_REVERSE,
 		 "LAST EVENTS, and when in the run; earlier ones that were not kept: %s",
-		 krp_count(log->nr - i).s);
-	for (i = 0; i < n; i++)
-		one_line(o, KRP_PLAIN, "%13.6fs  %s", ev[i].t > t0 ? (ev[i].t - t0) / 1e9 : 0,
-			 ev[i].text);
+		 krp_count(log->nr - nr).s);
+	for (i = log->nr; i > log->nr - nr; i--) {
+		e = &log->entry[(i - 1) % TOP_LOG];
+		entry_text(e, text, sizeof(text));
+		one_line(o, KRP_PLAIN, "%13.6fs  %s", e->t > t0 ? (e->t - t0) / 1e9 : 0, text);
+	}
 }
 
 static void draw_one(struct top_view *v, struct krp_canvas *c)
@@ -881,7 +783,7 @@ static void draw_one(struct top_view *v, struct krp_canvas *c)
 		v->scroll = 0;
 	begin = o.y = 1 - v->scroll;
 	one_head(&o);
-	o.y = draw_environment(v, c, o.y);
+	one_errors(&o);
 	one_latency(&o);
 	one_split(&o);
 	put_bar(c, o.y++, 0, c->width, o.f.phase_ns, KRP_PLAIN);
@@ -918,9 +820,9 @@ static void draw_one(struct top_view *v, struct krp_canvas *c)
 	snprintf(title, sizeof(title), "run %u  %s", v->opened,
 		 v->interval_only ? "the last interval" : "all its time");
 	draw_title(v, c, title);
-	krp_canvas_text(c, c->height - 1, 0, KRP_PLAIN,
-			"Esc back  t last interval or all  p pause  h help  q quit");
-	if (v->lines > c->height - 2)
+	krp_canvas_text(c, c->height - 1, 0, *v->said ? KRP_BOLD : KRP_PLAIN,
+			*v->said ? v->said : "Esc back  t span  x stop  s stages  m keys  h help");
+	if (v->lines > c->height - 2 && !*v->said)
 		krp_canvas_printf(c, c->height - 1, c->width - 18 > 58 ? c->width - 18 : 59,
 				  KRP_BOLD, "j k: line %d/%d", v->scroll + 1, v->lines);
 }
@@ -928,35 +830,34 @@ static void draw_one(struct top_view *v, struct krp_canvas *c)
 /* --- help --- */
 
 static const char *const help[] = {
-	"Up Down j k PgUp PgDn Home End   move",
-	"Enter      open the run: its phases, latency, requests, events",
+	"Up Down j k PgUp PgDn Home End   move     Enter   open the run",
 	"Esc Backspace   back to the list; in the list: clear the filter",
-	"/          filter as you type: text in any column; Enter keeps it",
-	"< >        sort by the column to the left, to the right",
-	"R          reverse the order",
-	"N T D A    by run, test, device, peer       I M    by ITER/S, MB/S",
-	"5 9 X      by P50, P99, MAX                 E S    by ERR, STATE",
-	"b          sum runs by dev, peer, role, test, size; Enter: runs of a group",
-	"p Space    pause                            q      quit",
-	".          of a recording: the next interval, and pause",
-	"t          in a run: the last interval, or all its time",
+	"/        filter as you type: text in any column; Enter keeps it",
+	"< >      sort by the column to the left, to the right; R  the other way round",
+	"a        two ends that are both here: apart, or in one row; in a run: the other",
+	"b        sum runs by dev, peer, role, test, size; Enter: runs of a group",
+	"x x      stop the run, as krping stop does",
+	"s m      its stages, its keys of memory: krping stages, krping mr; q: back",
+	"t        in a run: the last interval, or all its time",
+	"p Space  pause     .  of a recording: the next interval     q  quit",
 	"",
-	"ITER/S MB/S P50 P99 QD MAX REG/S INV/S are of the last interval, of a run",
-	"that has ended of all its time. Of a disk an iteration is a request: ITER/S",
-	"are its IOPS, QD its requests in flight. ERR: completions that failed. The",
-	"head counts the iterations of two ends that are both here once; a group",
-	"counts them at each of its ENDS. Below the runs: the counters of their",
-	"devices that moved, errors first.",
-	"",
-	"The bar is where the time of the run went:",
+	"Figures are of the last interval, of a run that has ended of all its time. Of",
+	"two ends in one row they are the client's, and ERR is of both. Of a disk an",
+	"iteration is a request: ITER/S are its IOPS, QD its requests in flight. The",
+	"head counts iterations of two ends that are here once, a group at each end.",
+	"What failed is first. STATE of a run that iterates: where most of its time",
+	"went; TIME SPENT has all of it:",
 };
 
 static void draw_help(struct top_view *v, struct krp_canvas *c)
 {
+	char text[KRP_ENVIRONMENT_TEXT];
 	unsigned int i;
-	int y = 2;
+	int y = 1;
 
 	draw_title(v, c, "keys");
+	krp_environment_text(v->environment, text, sizeof(text), c->width);
+	krp_canvas_text(c, y++, 0, KRP_PLAIN, text);
 	for (i = 0; i < COUNT(help) && y < c->height - 1; i++)
 		krp_canvas_text(c, y++, 1, KRP_PLAIN, help[i]);
 	if (y < c->height - 1)
@@ -1083,35 +984,38 @@ static void type_key(struct top_view *v, int key)
 	}
 }
 
-/* The column of runs that has what this column of groups has. */
-static enum top_col run_column(enum top_col col)
-{
-	if (col <= TOP_BAR)
-		return col;
-	return col == TOP_END_RATE ? TOP_RATE : col == TOP_END_MB ? TOP_MB : TOP_RUN;
-}
-
 /* From the runs of a group to the groups, at that group; or to the first row of another list. */
 static void go_back(struct top_view *v)
 {
 	v->selected = v->within;
 	v->within = 0;
 	v->first = 0;
-	v->sort = run_column(v->sort);
+}
+
+/* Of the run that is open, or selected: x stops it, s and m show more of it. */
+static void run_key(struct top_view *v, int key, uint32_t asked)
+{
+	uint32_t run = v->screen == TOP_ONE ? v->opened : shows_groups(v) ? 0 : v->selected;
+	const struct top_row *r = run ? top_rows_find(v->rows, run) : NULL;
+
+	if (!r) {
+		snprintf(v->said, sizeof(v->said), "select a run first");
+	} else if (v->replays && key == 'x') {
+		snprintf(v->said, sizeof(v->said), "this is a recording: there is no run to stop");
+	} else if (r->t_ended && !v->replays) {
+		snprintf(v->said, sizeof(v->said), "run %u has ended", run);
+	} else if (key == 'x' && asked != run) {
+		v->asked = run;
+		snprintf(v->said, sizeof(v->said), "stop run %u, %s %s?  x: yes  other keys: no",
+			 run, r->info.role, r->info.test);
+	} else {
+		v->wish = key;
+		v->wish_run = run;
+	}
 }
 
 static void list_key(struct top_view *v, int key)
 {
-	static const struct {
-		char key;
-		enum top_col col;
-	} letters[] = {
-		{ 'N', TOP_RUN },  { 'T', TOP_TEST }, { 'D', TOP_DEV },	  { 'A', TOP_PEER },
-		{ 'I', TOP_RATE }, { 'M', TOP_MB },   { '5', TOP_P50 },	  { '9', TOP_P99 },
-		{ 'X', TOP_MAX },  { 'E', TOP_ERR },  { 'S', TOP_STATE },
-	};
-	unsigned int i;
-
 	switch (key) {
 	case '/':
 		v->typing = true;
@@ -1124,6 +1028,9 @@ static void list_key(struct top_view *v, int key)
 		break;
 	case 'R':
 		v->reverse = !v->reverse;
+		break;
+	case 'a':
+		v->apart = !v->apart;
 		break;
 	case 'b':
 		v->by = (v->by + 1) % KRP_NR_BYS;
@@ -1142,7 +1049,6 @@ static void list_key(struct top_view *v, int key)
 		if (shows_groups(v)) {
 			v->within = v->selected;
 			v->first = 0;
-			v->sort = run_column(v->sort);
 			*v->filter = '\0';
 			break;
 		}
@@ -1155,16 +1061,16 @@ static void list_key(struct top_view *v, int key)
 			go_back(v);
 		*v->filter = '\0';
 		break;
-	default:
-		for (i = 0; i < COUNT(letters); i++) {
-			if (letters[i].key == key)
-				v->sort = letters[i].col;
-		}
 	}
 }
 
 bool top_view_key(struct top_view *v, int key)
 {
+	const struct top_row *r, *other;
+	uint32_t asked = v->asked;
+
+	v->asked = 0;
+	*v->said = '\0';
 	/* A row that is shown may have been forgotten since. */
 	if (v->shown_dropped != v->rows->dropped)
 		top_view_collect(v, v->shown_width);
@@ -1194,6 +1100,11 @@ bool top_view_key(struct top_view *v, int key)
 		v->steps += v->replays;
 		v->paused |= v->replays;
 		return true;
+	case 'x':
+	case 's':
+	case 'm':
+		run_key(v, key, asked);
+		return true;
 	}
 	if (v->screen == TOP_LIST) {
 		list_key(v, key);
@@ -1205,6 +1116,14 @@ bool top_view_key(struct top_view *v, int key)
 	case TOP_KEY_LEFT:
 		v->screen = TOP_LIST;
 		v->opened = 0;
+		break;
+	case 'a':
+		r = top_rows_find(v->rows, v->opened);
+		other = r ? top_rows_other(v->rows, r) : NULL;
+		if (other)
+			v->opened = other->info.id;
+		else
+			snprintf(v->said, sizeof(v->said), "the other end is not here");
 		break;
 	case 't':
 		v->interval_only = !v->interval_only;

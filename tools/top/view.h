@@ -14,33 +14,32 @@
 #include "../lib/environment.h"
 #include "rows.h"
 
-/* From left to right. The columns behind STATE are for screens wider than 80. */
+/*
+ * From left to right: those of groups, where iterations and bytes count at each end, and the columns say so; and those of
+ * runs, some of which groups have, too.
+ */
 enum top_col {
+	TOP_GROUP,
+	TOP_ENDS,
+	TOP_RUNNING,
+	TOP_END_RATE,
+	TOP_END_MB,
 	TOP_RUN,
 	TOP_ROLE,
 	TOP_TEST,
 	TOP_DEV,
-	TOP_PEER,
 	TOP_RATE,
 	TOP_MB,
 	TOP_P50,
 	TOP_P99,
 	TOP_ERR,
 	TOP_STATE,
+	TOP_PEER,
 	TOP_QD,
 	TOP_MAX,
-	TOP_REG,
-	TOP_INV,
 	TOP_NAME,
-	TOP_PID,
 	TOP_SIZE,
 	TOP_BAR,
-	/* Of groups; iterations and bytes count at each end, and their columns say so. */
-	TOP_GROUP,
-	TOP_ENDS,
-	TOP_RUNNING,
-	TOP_END_RATE,
-	TOP_END_MB,
 	TOP_NR_COLS,
 };
 
@@ -54,10 +53,9 @@ struct top_layout {
 };
 
 /* The columns of runs, or of groups, that fit into a line of that many characters. */
-void top_layout(struct top_layout *l, int width);
-void top_group_layout(struct top_layout *l, int width);
-/* The column of groups that has what this column of runs has; TOP_GROUP if none has. */
-enum top_col top_group_col(enum top_col col);
+void top_layout(struct top_layout *l, int width, bool groups);
+/* The column of runs, or of groups, that has what this one has; TOP_RUN or TOP_GROUP if none has. */
+enum top_col top_column_of(enum top_col col, bool groups);
 /* The place of a column in a layout; -1: it is not there. */
 int top_layout_find(const struct top_layout *l, enum top_col col);
 const char *top_col_head(enum top_col col);
@@ -71,9 +69,9 @@ void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
 
 /*
  * Sorts by a column, the largest or the first of the alphabet first; equal rows by id, or groups by
- * their keys. keys is NULL where the rows are runs.
+ * their keys. keys is NULL where the rows are runs. bad_first: what has errors is before the others.
  */
-void top_sort(struct top_row **v, size_t nr, enum top_col col, bool reverse,
+void top_sort(struct top_row **v, size_t nr, enum top_col col, bool reverse, bool bad_first,
 	      const struct krp_groups *keys);
 /* Is text in one of the cells that the layout has? Case does not matter. */
 bool top_match(const struct top_row *r, const struct top_layout *l, const char *text);
@@ -92,6 +90,7 @@ enum top_class {
 
 enum top_class top_phase_class(uint32_t phase);
 char top_class_letter(enum top_class c);
+const char *top_class_word(enum top_class c);
 int top_class_colour(enum top_class c);
 /*
  * Divides width among the classes in proportion to the time of their phases.
@@ -145,6 +144,8 @@ struct top_view {
 	double position;
 	bool at_end;
 	/* What the user asked for. */
+	bool full;  /* this is the full screen */
+	bool apart; /* there, two ends of a ping that are both here have a row each */
 	bool unicode;
 	enum top_screen screen, below_help;
 	enum top_col sort;
@@ -158,6 +159,11 @@ struct top_view {
 	uint32_t selected;     /* a run, or a group by its id */
 	uint32_t opened;       /* a run, on the screen TOP_ONE */
 	int scroll;	       /* of TOP_ONE */
+	/* What a key has asked the tool for: x stops the run, s and m show its stages and its keys; 0: nothing. */
+	char wish;
+	uint32_t wish_run;
+	uint32_t asked; /* a key x asked for the end of this run, and another one is to confirm it */
+	char said[256]; /* in the last line, until the next key */
 	/* The result, for the screen. */
 	struct top_row **shown;
 	size_t nr_shown, room_shown;
@@ -185,8 +191,11 @@ bool top_view_key(struct top_view *v, int key);
 int top_draw_head(struct krp_canvas *c, int y, const struct top_layout *l, int sort);
 int top_draw_row(struct krp_canvas *c, int y, const struct top_layout *l, const struct top_row *r,
 		 bool selected);
-/* Draws the counters that have moved, errors first; max lines at most. */
-int top_draw_ports(struct krp_canvas *c, int y, int max, const struct krp_hwports *ports);
+/* Draws the counters that have moved, of errors or of traffic, or both, errors first; max lines at most. */
+#define TOP_ERRORS  0x1
+#define TOP_TRAFFIC 0x2
+int top_draw_ports(struct krp_canvas *c, int y, int max, const struct krp_hwports *ports,
+		   unsigned int which);
 /* The cause of the end of a run, in words. */
 void top_cause(const struct top_row *r, char *buf, size_t size);
 
