@@ -83,28 +83,33 @@ two_on() {
 	run_line "${PIDS[server]}" && sid=$(field id)
 }
 
-columns80='RUN ROLE TEST DEV PEER ITER/S MB/S P50 P99 ERR STATE'
+columns80='RUN ROLE TEST DEV ITER/S MB/S P50 P99 ERR STATE'
 ok "tmux is there" command -v tmux
 
 # --- the list ---
 terminal krping-top --keep 10
 sees "with nothing running it says what it waits for" 'waiting for a command to /proc/krping'
 two_on
-sees "both roles have a row, with their rates and latencies" \
-	"^ *$sid server rping $LINK +$ADDR +[1-9][0-9.]* +[0-9.]+ +[0-9.]+[mu]s +[0-9.]+m?u?s +0 [A-Z_]+" \
-	"^ *$cid client rping $LINK +$ADDR +[1-9][0-9.]* +[0-9.]+ +[0-9.]+[mu]s +[0-9.]+m?u?s +0 [A-Z_]+"
+row="rping $LINK +[1-9][0-9.]* +[0-9.]+ +[0-9.]+[mu]s +[0-9.]+m?u?s +0 (wait|reg|send|r/w|data) +[0-9]+%? +[.DRSWX]{10}$"
+sees "both ends are here: one row, with rates, latencies, and where the time goes" "^ *$sid<>$cid both   $row" '[^0-9]1-1/1$'
+press a "a: each end has a row" "^ *$sid server $row" "^ *$cid client $row" '[^0-9]1-2/2$'
 clock=$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)
 case $PROVIDER in rxe) driver=rdma_rxe ;; *) driver=$PROVIDER ;; esac
-like "$(line 2)" "^# $LINK/1 $driver  $(uname -r)  clock $clock( |~|$)" \
-	"what the figures depend on, in the second line"
-is "$(squeeze "$(line 3)")" "$columns80" "80 columns: exactly the columns of the contract"
+is "$(squeeze "$(line 2)")" "$columns80 TIME SPENT" "80 columns: exactly the columns of the contract"
 is "$(wc -l <<<"$SCREEN") $(awk 'length > 80' <<<"$SCREEN")" "24 " "80x24: no line is longer or more"
 like "$(line 1)" 'krping-top [0-9:]{8} +2 running .* lost events 0' "the title has the time, the runs and what was lost"
 like "$(line 24)" 'h help' "the last line names the key for help"
 [ "$PROVIDER" != rxe ] || sees "the counters of the device that moved are below" "^$LINK/1 .*sent_pkts [0-9.k]+/s"
 
+press h "what the figures depend on is in the help" "^# $LINK/1 $driver  $(uname -r)  clock $clock( |~|$)"
+press h "any key: back" '^ *RUN ROLE'
+is "$(grep -c '^#' <<<"$SCREEN")" 0 "and not in the list"
+
 # What each key does is for tests/unit/test_top.c: here are those that a terminal sends, and what goes on behind the screens.
-is "$(grep -Eo '^ +[0-9]+ (server|client)' <<<"$SCREEN" | xargs)" "$sid server $cid client" "the order is that of the ids"
+look
+like "$(line 24)" ' sort ITER/S 1-2/2$' "the order is that of the rates"
+press '< < < <' "< : another column" ' sort RUN 1-2/2$'
+is "$(grep -Eo '^ +[0-9]+ (server|client)' <<<"$SCREEN" | xargs)" "$sid server $cid client" "which has the order of the ids"
 
 press '/ c l i x BSpace' "/: the filter is seen while it is typed" 'filter: cli_' 'RUN 1-1/1'
 press 'e n t Enter' "the filter stays after Enter" 'filter: client ' 'RUN 1-1/1'
@@ -126,7 +131,7 @@ press 'BSpace b b b b b' "backspace, b: around to the runs" "^ *$sid server" "^ 
 # --- one run ---
 pair_off
 two_on
-sees "those that come get a row" "^ *$cid client rping $LINK +$ADDR +[1-9]"
+sees "those that come get a row" "^ *$cid client $row"
 echo 1 >/proc/sys/kernel/bpf_stats_enabled
 n=$(runs_an_iteration)
 ok "one program runs in an iteration of an end: $n of 10" test "$n" -ge 7 -a "$n" -le 14
@@ -142,11 +147,9 @@ like "$bar" 'W{10}' "most of a ping is waiting"
 like "$SCREEN" '[▁▂▃▄▅▆▇█]' "the picture is of blocks, in a UTF-8 locale"
 sized 80x50 "its requests and registrations" 'requests +SEND [1-9]' 'registrations +REG_MR [1-9][0-9.k]*  LOCAL_INV [1-9]' \
 	'errors +failed 0  flushed 0'
-sees "its transitions and CM events" 'LAST EVENTS' 'CM     ADDR_RESOLVED' 'CM     ESTABLISHED' \
-	'state  ROUTE_RESOLVED -> CONNECTED'
-is "$(sed -n 's/^ *[0-9.]*s  \(state\|CM\) *//p' <<<"$SCREEN" | tac | paste -sd '|')" \
-	'NEW -> IDLE|ADDR_RESOLVED|IDLE -> ADDR_RESOLVED|ROUTE_RESOLVED|ADDR_RESOLVED -> ROUTE_RESOLVED|ESTABLISHED|ROUTE_RESOLVED -> CONNECTED' \
-	"those from before it was opened are whole, each behind the event that caused it"
+like "$(line 6)" '^errors +failed 0 ' "its errors are right below the head"
+is "$(sed -n 's/^ *[0-9.]*s  CM *//p' <<<"$SCREEN" | tac | paste -sd '|')" 'ADDR_RESOLVED|ROUTE_RESOLVED|ESTABLISHED' \
+	"its CM events, also those from before it was opened"
 n=$(runs_an_iteration)
 ok "one program in an iteration, also while a run is open: $n of 10" test "$n" -ge 7 -a "$n" -le 14
 echo 0 >/proc/sys/kernel/bpf_stats_enabled
@@ -156,20 +159,32 @@ sized 80x24 "80x24: there is more below" 'j k: line 1/'
 press 'PageDown PageDown PageDown' "PgDn: the events" 'CM     ESTABLISHED'
 press BSpace "backspace returns to the list" 'RUN ROLE'
 resize 80 50
-press 'Up Enter' "the server's transitions" "run $sid  all its time" 'state  NEW -> IDLE' 'state  IDLE -> CONNECT_REQUEST' \
-	'state  CONNECT_REQUEST -> CONNECTED'
+press Enter "a: from one end" "run $cid  all its time"
+press a "to the other" "run $sid  all its time" 'CM     CONNECT_REQUEST'
 kill -INT "${PIDS[client]}"
-sees "a run that ended while it was open" 'state  .connected. -> DONE'
+sees "a run that ended while it was open" "run $sid ended: done, after"
 keys BSpace
 resize 80 24
+
+# --- more of a run: other views have the terminal, and give it back ---
+pair_off
+two_on
+sees "a pair" "^ *$cid client $row"
+resize 80 50
+press 'End Enter s' "s: its stages" "^run $cid  client rping" '^  wire +[1-9]' '^wait_read +[1-9]'
+press q "q: back at the run" "run $cid  all its time" 'LATENCY'
+press m "m: its keys of memory" '^ *RUN ROLE  .* KEY' "^ *$cid client .* VALID "
+press C-c "Ctrl-C: back at the run" "run $cid  all its time" 'LATENCY'
+resize 80 24
+keys BSpace
+ok "nothing of it is left" eval '! pgrep -f "krping (stages|mr) --run"'
 
 # --- sizes ---
 pair_off
 two_on
-sized 160x48 "160x48: all columns" 'WHERE THE TIME GOES'
-is "$(squeeze "$(line 3)")" "$columns80 QD MAX REG/S INV/S NAME PID SIZE WHERE THE TIME GOES" "160 columns: those behind the 80"
-sees "with registrations, names and bars" \
-	"^ *$cid client .* [1-9][0-9.k]* +[1-9][0-9.k]* krwrite +${PIDS[client]} +64 [.DRSWX?]{20}" 'X read/write'
+sized 160x48 "160x48: all columns" 'PEER .* SIZE TIME SPENT'
+is "$(squeeze "$(line 2)")" "$columns80 PEER QD MAX NAME SIZE TIME SPENT" "160 columns: those beside the 80"
+sees "with peers, names and longer bars" "^ *$cid client .* $ADDR +- +[0-9.]+[mu]s krwrite +64 [.DRSWX?]{20}" 'W wait  X r/w'
 like "$(line 48)" 'h help' "the whole of the screen is used"
 sized 30x6 "too small: it says so" 'too small' '30x6, needs'
 resize 1 1
@@ -179,16 +194,38 @@ sized 80x24 "and comes back" '^ *RUN ROLE' 'h help'
 # --- what has ended ---
 "$krwrite" "client,addr=$ADDR,port=$((PORT + 1))" >/dev/null
 sees "a run that failed stays with its result and its cause" "client rping .* ECONNREF" 'ended: ECONNREFUSED: connection refused'
-keys End
-resize 80 50
-press Enter "its transitions, up to its end" 'state  ROUTE_RESOLVED -> ERROR ECONNREFUSED' 'state  NEW -> IDLE'
-keys BSpace
-resize 80 24
+like "$(line 2)|$(line 4)" '^run [0-9]+ ended: ECONNREFUSED: .*\|.* client rping .* ECONNREF' \
+	"above all that is well, with the cause below the head"
 begin=$EPOCHSECONDS
 pair_off
 sees "those that were stopped" "^ *$cid client .* DONE" "^ *$sid server .* DONE"
 sees_not "they leave after --keep" "^ *$cid client"
 ok "not before" test $((EPOCHSECONDS - begin)) -ge 9 || diag "$((EPOCHSECONDS - begin)) s"
+
+# --- x stops a run ---
+two_on
+sees "a pair" "^ *$cid client $row"
+press 'End x' "x: it asks" "^stop run $cid, client rping\?  x: yes"
+press p "another key: no" PAUSED
+keys p
+nap 1.5
+run_line "${PIDS[client]}"
+like "$(field state)" 'CONN|READ|WRITE' "it goes on"
+press 'x x' "x x: it is stopped" "^run $cid was asked to end" "^ *$cid client .* DONE" "^ *$sid server .* DONE"
+finish_is client "state errno" "DONE 0" "which is a good end"
+finish server
+serve ,test=block,persistent
+start client "client,addr=$ADDR,port=$PORT,test=block"
+until_ok 20 test -b /dev/krping0
+run_line "${PIDS[client]}" && cid=$(field id)
+sees "a disk" "^ *$cid client block"
+exec {held}</dev/krping0
+press '/ c l i e n t Enter' "clients" "filter: client"
+press 'End x x' "a disk that is open: why it goes on" "^run $cid: EBUSY until /dev/krping0 is closed; x x "
+press 'x x' "and a second time" "^run $cid was asked to end"
+exec {held}<&-
+finish client
+interrupt server
 
 press q "q: it ends with 0, and a summary" 'Summary: ' 'ended with 0'
 until_ok 5 test -s "$T/stty"
@@ -198,7 +235,7 @@ is "$("${mux[@]}" display-message -p '#{alternate_on} #{cursor_flag}')" '0 1' "t
 # --- KILL leaves nothing; no colours, no blocks ---
 two_on
 terminal krping-top
-sees "it comes in the middle of runs" "^ *$cid client rping +$LINK +$ADDR +[1-9]"
+sees "it comes in the middle of runs" "^ *$sid<>$cid both   rping +$LINK +[1-9]"
 press 'End Enter' "and opens one" 'watched from the middle' 'LATENCY'
 colours() { "${mux[@]}" capture-pane -pe | grep -c $'\e\\[[0-9;]*3[1-6]m'; }
 ok "there are colours on a terminal that has them" test "$(colours)" -gt 0
@@ -210,7 +247,7 @@ ok "after KILL nothing holds the module" rmmod rdma_krping
 ok "and it can be loaded again" insmod "$KRPING_MODULE"
 two_on
 terminal env NO_COLOR=1 LC_ALL=C krping-top
-sees "NO_COLOR, LC_ALL=C" "^ *$cid client rping +$LINK +$ADDR +[1-9]"
+sees "NO_COLOR, LC_ALL=C" "^ *$sid<>$cid both   rping +$LINK +[1-9]"
 press 'End Enter' "the picture is of #" '\|.*##' 'SHARE%  LATENCY'
 is "$(LC_ALL=C grep -c $'[\x80-\xff]' <<<"$SCREEN")" 0 "all is ASCII"
 is "$(colours)" 0 "NO_COLOR: there are none"
@@ -221,7 +258,7 @@ sees "a terminal that can show no screen gets tables" '^ *RUN ROLE' 'ended with 
 # --- batch and JSON ---
 krping-top -b -r 1 -s p99 1 3 </dev/null >"$T/batch" 2>"$T/err"
 is $? 0 "-b: three tables"
-is "$(grep -c '^ RUN ROLE  ' "$T/batch")" 4 "a head for each, and for the summary"
+is "$(grep -c '^ *RUN ROLE  ' "$T/batch")" 4 "a head for each, and for the summary"
 is "$(awk 'length > 79' "$T/batch" | grep -v '^run ')" '' "-b: less than 80 columns"
 unlike "$(cat "$T/batch")" $'\e' "-b: no escape sequences"
 is "$(grep -c " rping $LINK " "$T/batch")" 3 "-r 1: one row in each"
@@ -267,8 +304,9 @@ background pinging "$krwrite" --many ping $busy "$ADDR" 14000
 all_ping() { [ "$(awk '$2 !~ /listen/ && $3 > 2' /proc/krping | wc -l)" -ge $busy ]; }
 ok "$busy runs ping" until_ok 60 all_ping || diag "$(cat "$T/pinging.err" /proc/krping | tail -n 5)"
 terminal krping-top --max-runs 1024
-sees "$nr rows" "RUN 1-[0-9]+/$nr"
-press End "End: the last one is on the screen" "RUN [0-9]+-$nr/$nr"
+sees "both ends of $((busy / 2)) pings have one row" " 1-[0-9]+/$((nr - busy / 2))$"
+press a "$nr rows" " 1-[0-9]+/$nr$"
+press End "End: the last one is on the screen" " [0-9]+-$nr/$nr$"
 # The summary is longer than the screen.
 resize 80 $((nr + 20))
 sees "a screen for all of them" "^ *[0-9]+ server .*" 'h help'
@@ -280,7 +318,7 @@ sees "TERM: a summary, and 0" 'Summary: ' 'ended with 0'
 # limit here is half a million additions, since a refresh takes only a tenth.
 additions() { perl -e 'my $s = 0; $s += $_ * 3 for 1 .. 1e6; my ($u, $k) = times; printf "%d", ($u + $k) * 1e6'; }
 background batch krping-top -b -r 20 -s p99 --max-runs 1024 1
-refreshes() { grep -c '^ RUN ROLE  ' "$T/batch.out"; }
+refreshes() { grep -c '^ *RUN ROLE  ' "$T/batch.out"; }
 refreshed() { [ "$(refreshes)" -gt "$1" ]; }
 until_ok 30 refreshed 2
 percents=()
@@ -322,31 +360,36 @@ CLI=$LINE
 interrupt server
 tool_ends "krping-record" krping-record INT
 terminal krping-top -I "$T/rec" 0.1
-sees "a recording is shown to its end" '  END$' "^# $LINK/1 .* \[={20}\] 100%" "^ *$(field id "$CLI") client .* DONE"
+cid=$(field id "$CLI")
+sees "a recording is shown to its end" '^krping-top [0-9:]{8} 100% .*  END$' "^ *$cid<>[0-9]+ both .* DONE"
+press 'Home x' "x: there is nothing to stop" '^this is a recording'
+press Home "until the next key" ' sort ITER/S 1-2/2$'
+press s "s: the stages of the recording" "^wait_write +150 " '^residual ' '^any key: back to krping top'
+press Space "a key: back" "^ *$cid<>[0-9]+ both .* DONE"
+press m "m: its registrations" "^ *$cid client +300 " '^any key: back to krping top'
+press q "a key: back" "^ *$cid<>[0-9]+ both .* DONE"
 keys q
 sees "and summed up" 'Summary: 3 runs' 'ended with 0'
 terminal krping-top -I "$T/rec" 0.1
 keys .
-sees "a key shows an interval, and pauses" 'PAUSED' '\[=* +\] +[0-9]+%'
+sees "a key shows an interval, and pauses" '^krping-top [0-9:]{8} +[0-9]+% .* PAUSED'
 look
 first=$SCREEN
 nap 0.3
 look
 is "$SCREEN" "$first" "and no more"
 for _ in {1..20}; do keys . . . . .; done
-sees "until there is none" '  END$' '\[={20}\] 100%'
+sees "until there is none" '^krping-top [0-9:]{8} 100% .*  END$'
 keys q
 sees "q ends it there" 'ended with 0'
 
-# Where a terminal cannot place its cursor there are tables, and the same keys end them.
+# Where a terminal cannot place its cursor there are tables.
 for how in TERM=dumb --unset=TERM; do
-	for key in q '\003'; do
-		on_terminal tables env "$how" krping-top
-		watches() { grep -q 'q or Ctrl-C to end' "$T/tables.out"; }
-		until_ok 20 watches
-		type_keys tables "$key"
-		tool_ends "$how: $key ends krping-top" tables
-	done
+	on_terminal tables env "$how" krping-top
+	watches() { grep -q 'Ctrl-C to end' "$T/tables.out"; }
+	until_ok 20 watches
+	type_keys tables '\003'
+	tool_ends "$how: Ctrl-C ends krping-top" tables
 done
 
 # A terminal that has gone is the end of the full screen, even where SIGHUP is ignored.

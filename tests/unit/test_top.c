@@ -933,46 +933,49 @@ TEST(pairs)
 	struct top_row *server, *client;
 
 	screen_open(4);
-	server = rows.v[0];
-	client = rows.v[1];
-	server->info.peer_run = 2;
-	client->info.peer_run = 1;
+	server = rows.v[2];
+	client = rows.v[3];
+	server->info.peer_run = 4;
+	client->info.peer_run = 3;
 	strcpy(server->info.src, client->info.dst);
 	strcpy(server->info.dst, client->info.src);
+	/* The selection goes to the row that has both. */
+	s.v.selected = 3;
+	screen_draw(80, 24);
+	are("4", s.v.selected);
 	server->all.wc_err = 2;
 	client->all.wc_err = 3;
 	client->last.rate = 77;
-	shows("", 80, 24, " TIME SPENT\n    2<>1 both   rping rxe0     77.0 ", "  5 wait 100 ",
-	      "RUN 1-3/3", "4 running", "!     1 server", "!     2 client");
-	/* The selection goes to the row that has both, and the filter finds either. */
-	s.v.selected = 1;
-	shows("/SERVER" ENTER, 80, 24, "    2<>1 both", "RUN 1-2/2");
-	are("2", s.v.selected);
-	shows(ESC "a", 80, 24, "       1 server", "       2 client", "RUN 1-4/4");
-	shows("a", 80, 24, "    2<>1 both");
+	shows("", 80, 24, " TIME SPENT\n    3<>4 both   rping rxe0     77.0 ", "  5 wait 100 ",
+	      "RUN 1-3/3", "4 running", "!     3 server", "!     4 client");
+	/* The filter finds either. */
+	shows("/SERVER" ENTER, 80, 24, "    3<>4 both", "RUN 1-2/2");
+	shows(ESC "a", 80, 24, "       3 server", "       4 client", "RUN 1-4/4");
+	shows("a", 80, 24, "    3<>4 both");
 	/* One page leads to the other. */
-	shows(ENTER, 80, 24, "run 2  all");
-	shows("a", 80, 24, "run 1  all", "peer run 2");
+	shows(ENTER, 80, 24, "run 4  all");
+	shows("a", 80, 24, "run 3  all", "peer run 4");
 	keys(BACK);
 	/* Either end that fails is the result of both, with its cause; and it is not gone before both are. */
 	server->info.err = EIO;
 	strcpy(server->info.reason, "broken");
 	server->t_ended = SECOND;
-	shows("", 80, 24, "\nrun 1 ended: EIO: broken\n", "    2<>1 both", "  5 EIO ");
+	shows("", 80, 24, "\nrun 3 ended: EIO: broken\n", "    3<>4 both", "  5 EIO ");
 	/* Of this test it is the server that reads. */
 	strcpy(server->info.test, "fast");
 	strcpy(client->info.test, "fast");
-	shows("", 80, 24, "    1<>2 both");
+	shows(HOME, 80, 24, "    3<>4 both", "!77.0");
+	are("3", s.v.selected);
 	/* Groups count ends, and tables have a row for each. */
 	shows("b", 80, 24, "ENDS");
 	shows(END ENTER, 80, 24, "!both");
-	shows(BACK "bbbbb", 80, 24, "    1<>2 both");
+	shows(BACK "bbbbb", 80, 24, "    3<>4 both");
 	s.v.full = false;
-	shows("", 80, 24, "!both", "       2 client");
+	shows("", 80, 24, "!both", "       4 client");
 	/* A run of another host may have the same number as one of this host. */
 	s.v.full = true;
 	strcpy(server->info.src, "10.9.0.77:1");
-	shows("", 80, 24, "!both", "       2 client");
+	shows("", 80, 24, "!both", "       4 client");
 	shows(HOME ENTER "a", 80, 24, "the other end is not here");
 }
 
@@ -989,6 +992,13 @@ TEST(wishes)
 	shows("xp", 80, 24, "!stop run", "PAUSED");
 	shows("x", 80, 24, "stop run 2");
 	are("0", s.v.wish);
+	/* Another run has come to the place of the one that was asked for. */
+	rows.v[1]->listed = false;
+	shows("", 80, 24, "stop run 2");
+	keys("x");
+	are("0", s.v.wish);
+	rows.v[1]->listed = true;
+	s.v.selected = 2;
 	keys(ENTER "s");
 	are("115 2", s.v.wish, s.v.wish_run);
 	s.v.wish = 0;
@@ -1149,6 +1159,8 @@ TEST(any_keys)
 		s.v.now += SECOND / 10;
 		if (rand() % 10 == 0) {
 			r = listed(id++);
+			r->info.peer_run = r->info.id ^ 1;
+			strcpy(r->info.dst, r->info.src);
 			memset(r->info.name, 'n', sizeof(r->info.name) - 1);
 			memset(r->info.dev, '\033', sizeof(r->info.dev) - 1);
 			memset(r->info.reason, 'r', sizeof(r->info.reason) - 1);

@@ -178,10 +178,12 @@ void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
 	*buf = '\0';
 	switch (col) {
 	case TOP_RUN:
-		if (r->other)
-			snprintf(buf, size, "%u<>%u", info->id, r->other->info.id);
-		else
+		if (!r->other)
 			snprintf(buf, size, "%u", info->id);
+		else if (r->other->info.id < info->id)
+			snprintf(buf, size, "%u<>%u", r->other->info.id, info->id);
+		else
+			snprintf(buf, size, "%u<>%u", info->id, r->other->info.id);
 		break;
 	case TOP_ROLE:
 		snprintf(buf, size, "%s", r->other ? "both" : or_dash(info->role));

@@ -36,18 +36,19 @@ bool top_curses_start(void)
 {
 	int err;
 
-	/* Only for the characters that can be shown: numbers keep their points. */
-	setlocale(LC_CTYPE, "");
-	if (setupterm(NULL, STDOUT_FILENO, &err) == ERR || !cursor_address)
-		return false;
-	/* stdout is a stream without a descriptor, see krp_check_stdout(). */
-	if (!tty)
+	if (!tty) {
+		/* Only for the characters that can be shown: numbers keep their points. */
+		setlocale(LC_CTYPE, "");
+		if (setupterm(NULL, STDOUT_FILENO, &err) == ERR || !cursor_address)
+			return false;
+		/* stdout is a stream without a descriptor, see krp_check_stdout(). */
 		tty = fdopen(STDOUT_FILENO, "w");
+		atexit(top_curses_stop);
+	}
 	screen = tty ? newterm(NULL, tty, stdin) : NULL;
 	if (!screen)
 		return false;
 	set_term(screen);
-	atexit(top_curses_stop);
 	set_escdelay(50);
 	cbreak();
 	noecho();
