@@ -75,7 +75,7 @@ struct krping_ep {
 	u32 mr_wr_seq;	    /* the newest request on a memory region, if mr_wr_pending */
 	bool mr_wr_pending; /* it may not be retired */
 	u32 rq_posted;
-	u32 rq_seen;   /* RECVs consumed; with recv by the completion handler */
+	u32 rq_seen;	 /* RECVs consumed; with recv by the completion handler */
 	u32 sq_answered; /* requests before the peer's last message, which says that they are done */
 	u32 sq_costed; /* requests of which krping_iter_memory has told the cost, if somebody asks */
 	u32 looks;     /* at memory, see krping_spin() */
