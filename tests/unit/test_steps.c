@@ -3,13 +3,6 @@
 #include "unit.h"
 #include "tools/stages/provider.h"
 
-/* For alloc.c, which dies without memory. */
-void krp_die(const char *fmt, ...);
-void krp_die(UNUSED const char *fmt, ...)
-{
-	abort();
-}
-
 enum { OWN = 7, PEER = 9, OTHER = 11 };
 
 static struct provider_path path;
