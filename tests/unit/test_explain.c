@@ -22,7 +22,7 @@ TEST(explain)
 {
 	/* In any case, and in each of its meanings: a phase, a verb, a case. */
 	are("1 3 3 1", explain("residual"), explain("read"), explain("READ"),
-	    explain("Where The Time Goes"));
+	    explain("Time Spent"));
 	explain("wake");
 	has(unit_text,
 	    "wake (a stage of a wait: stages, slow, ladder)\n    until the waiting thread");
