@@ -70,8 +70,8 @@ narrow "$(<"$T/text.out")" "text"
 is "$(grep -cE '^ *[0-9.]+ +[0-9]+ (client|server) ' "$T/text.out")" "$events" "text: all events, one line each"
 from few -E 'post_*,wc' --role client -j
 is "$(jq -c "select(.event) | [.run, .role]" "$T/few.out" | sort | uniq -c | xargs)" "$posts [$cli,client]" "-E, --role: these events of this run"
-from ten -n 10 -j
-is "$(json ten '[([.[] | select(.event)] | length), .[-1].events]')" '[10,10]' "-n 10: ten events"
+from ten -c 10 -j
+is "$(json ten '[([.[] | select(.event)] | length), .[-1].events]')" '[10,10]' "-c 10: ten events"
 from none --dev nosuch -j
 is "$(json none '[length, .[-1].events]')" '[1,0]' "--dev nosuch: no events"
 from again -j
