@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "alloc.h"
 #include "die.h"
 
 static void *there(void *p)
 {
-	if (!p)
-		krp_die("out of memory");
-	return p;
+	static bool dying;
+
+	if (p)
+		return p;
+	/* The message takes memory, too. */
+	if (dying)
+		_exit(1);
+	dying = true;
+	krp_die("out of memory");
 }
 
 void *krp_new(size_t nr, size_t size)
