@@ -214,7 +214,7 @@ like "$(field state)" 'CONN|READ|WRITE' "it goes on"
 press 'x x' "x x: it is stopped" "^run $cid was asked to end" "^ *$cid client .* DONE" "^ *$sid server .* DONE"
 finish_is client "state errno" "DONE 0" "which is a good end"
 finish server
-serve ,test=block,persistent
+serve ,test=block,persistent,window=2M
 start client "client,addr=$ADDR,port=$PORT,test=block"
 until_ok 20 test -b /dev/krping0
 run_line "${PIDS[client]}" && cid=$(field id)
