@@ -18,7 +18,8 @@ watched() {
 }
 
 declare -A stages=([rxe]="ack complete net peer queue respond send task" [siw]="hand-over peer receive send")
-for opts in "" ,server_inv,validate ,size=64K ,poll_ctx=softirq; do
+for opts in $(rounds "- ,server_inv,validate ,size=64K ,poll_ctx=softirq" "- ,size=64K"); do
+	opts=${opts#-}
 	watched "$opts" "options ${opts:-none}"
 	# siw's call that sends mostly ends after the peer has received, and a large message fills the socket.
 	is "$(tr ' ' '\n' <<<"${Q[stages]-}" | grep -vx "$([ "$PROVIDER" = rxe ] || echo 'net\|tcp')" | xargs)" "${stages[$PROVIDER]}" "options ${opts:-none}: all stages"
@@ -28,7 +29,7 @@ done
 [ "${KRPING_SUITE-}" != load ] || done_testing
 
 # A function, the stage of the server's READ that a delay of its calls makes longer, and by how many of them: a READ has one packet
-# there and one back. Without a number its calls are more than those of packets.
+# there and one back. Without a number its calls are not as many as the packets.
 while read -r function stage times; do
 	ok "calls of $function are held up" insmod "$PLANTS/krping_bend.ko" "function=$function" ms=$MS
 	watched "" "$function held up"
@@ -51,14 +52,14 @@ rxe_comp_queue_pkt ack 1
 rxe_completer ack
 rxe_cq_post complete 1
 siw_qp_sq_process hand-over
-siw_tx_hdt send 2
+siw_tx_hdt send
 siw_sqe_complete receive 1
 END
 )
 
 # --- attached in the middle of a run; many times; and while it is attached its provider stays ---
 pair_on
-for ((n = $(rounds 30 3); n; n--)); do
+for ((n = $(rounds 30 2); n; n--)); do
 	over_now=$(krping stages --provider -j -t 0.3 | jq -c '[.final, .lost]')
 	[ "$over_now" = '[true,0]' ] || fail "attached beside a run: $over_now"
 done

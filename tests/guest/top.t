@@ -227,7 +227,7 @@ exec {held}<&-
 finish client
 interrupt server
 
-press q "q: it ends with 0, and a summary" 'Summary: ' 'ended with 0'
+press q "q: it ends with 0, and a summary" ' client +[0-9]+ .* DONE' 'ended with 0'
 until_ok 5 test -s "$T/stty"
 like "$(cat "$T/stty")" ' icanon .* echo ' "the terminal is as it was"
 is "$("${mux[@]}" display-message -p '#{alternate_on} #{cursor_flag}')" '0 1' "the screen behind is back, and the cursor"
@@ -364,9 +364,9 @@ cid=$(field id "$CLI")
 sees "a recording is shown to its end" '^krping-top [0-9:]{8} 100% .*  END$' "^ *$cid<>[0-9]+ both .* DONE"
 press 'Home x' "x: there is nothing to stop" '^this is a recording'
 press Home "until the next key" ' sort ITER/S 1-2/2$'
-press s "s: the stages of the recording" "^wait_write +150 " '^residual ' '^any key: back to krping top'
+press s "s: the stages of the recording" "^wait_write +150 " '^free ' '^any key: back to krping top'
 press Space "a key: back" "^ *$cid<>[0-9]+ both .* DONE"
-press m "m: its registrations" "^ *$cid client +300 " '^any key: back to krping top'
+press m "m: its registrations" "^run $cid client: no key leaked: " '^any key: back to krping top'
 press q "a key: back" "^ *$cid<>[0-9]+ both .* DONE"
 keys q
 sees "and summed up" 'Summary: 3 runs' 'ended with 0'
