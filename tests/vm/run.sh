@@ -205,8 +205,8 @@ A VM: Linux $(uname -r), link ${KRPING_LINK:-none} on 10.9.0.1. Only files in /o
   krping server 10.9.0.1 &         one end; it serves one client
   krping client 10.9.0.1           the other one, until ctrl-c
   tmux                             a second terminal; ctrl-b c makes a third
-  krping-top                       there: all runs, live
-  krping-stages 1                  where the time goes; man krping-stages
+  krping top                       there: all runs, live
+  krping stages 1                  where the time goes; man krping-stages
   krping list -a                   what ended how; krping help: the options
   echo "server,addr=10.9.0.1,port=9999" > /proc/krping &
   echo "client,addr=10.9.0.1,port=9999,count=23" > /proc/krping
