@@ -8,13 +8,14 @@
 
 MS=3 N=20
 
+# A mark can be lost: newer kernels preempt programs, and do not enter one again meanwhile. Then the time is in the stage before.
 # watched OPTIONS: a pair beside krping stages --provider, whose object load reads.
 watched() {
 	over ",count=$N$1" krping-stages -j --provider
-	load krping-stages "{lost: .lost_dropped, untiled: [.runs[].phases[] | select(.stages) | .stages.wire | select(.count > 0 and .sum_ns != ([.provider[].sum_ns] | add))] | length,
+	load krping-stages "{untiled: [.runs[].phases[] | select(.stages) | .stages.wire | select(.count > 0 and .sum_ns != ([.provider[].sum_ns] | add))] | length,
 		stages: [.runs[].phases[] | select(.stages) | .stages.wire.provider | keys_unsorted[]] | unique | join(\" \"),
-		read: [.runs[] | select(.role == \"server\") | .phases[] | select(.phase == \"read\") | .stages.wire.provider | to_entries[] | \"\(.key) \(.value.min_ns) \(.value.p50_ns) \(.value.count)\"] | join(\";\")}"
-	is "$RC ${Q[lost]-} ${Q[untiled]-}" "0 0 0" "${2-$1}: the stages of the provider tile wire" || diag "$(cat "$T/krping-stages.err")"
+		read: [.runs[] | select(.role == \"server\") | .phases[] | select(.phase == \"read\") | .stages.wire.provider | to_entries[] | \"\(.key) \(.value.min_ns) \(.value.p50_ns)\"] | join(\";\")}"
+	is "$RC ${Q[untiled]-}" "0 0" "${2-$1}: the stages of the provider tile wire" || diag "$(cat "$T/krping-stages.err")"
 }
 
 declare -A stages=([rxe]="ack complete net peer queue respond send task" [siw]="hand-over peer receive send")
@@ -31,13 +32,14 @@ done
 # A function, the stage of the server's READ that a delay of its calls makes longer, and by how many of them: a READ has one packet
 # there and one back. Without a number its calls are not as many as the packets.
 while read -r function stage times; do
+	[ "$function" != rxe_responder ] || grep -q ' rxe_responder' /proc/kallsyms || function=rxe_receiver
 	ok "calls of $function are held up" insmod "$PLANTS/krping_bend.ko" "function=$function" ms=$MS
 	watched "" "$function held up"
 	rmmod krping_bend
-	while read -r name min p50 count; do
+	while read -r name min p50; do
 		if [ "$name" = "$stage" ]; then
 			within="$((MS * ${times:-1} * 1000000)) ns"
-			ok "$function: $stage is longer by $within: $p50" test "$p50" -ge $((MS * ${times:-1} * 1000000)) -a "$count" -eq $N
+			ok "$function: $stage is longer by $within: $p50" test "$p50" -ge $((MS * ${times:-1} * 1000000))
 			[ -z "$times" ] || ok "$function: and not by more than a tenth: $min" test "$min" -le $((MS * times * 1100000))
 		elif [ -n "$times" ] && [[ "$function $name" != "rxe_icrc_generate respond" ]]; then
 			ok "$function: $name is not longer: $min" test "$min" -lt $((MS * 500000))
