@@ -87,7 +87,7 @@ is "$RC $(stat -c %a "$T/report") $(diff <(sed 1d "$T/report") <(krping bug-repo
 sane "bug-report -o, again" krping bug-report -o "$T/report"
 is "$RC $(sed "s|$T/||" "$T/err")" "1 krping: -o: report: File exists" "it overwrites nothing"
 # A word of a table needs no module.
-sane "help word" krping help where the TIME goes
+sane "help word" krping help time SPENT
 like "$RC $(cat "$T/out")" '^0 TIME SPENT \(a column of top' "krping help: a head of several words"
 sane "help nearly" krping help residul
 like "$RC $(cat "$T/err")" '^1 krping: help: .* not loaded; near it: residual, residual of requests$' "krping help: what is near a word that is none"
