@@ -19,7 +19,7 @@ watched() {
 }
 
 declare -A stages=([rxe]="ack complete net peer queue respond send task" [siw]="hand-over peer receive send")
-for opts in $(rounds "- ,server_inv,validate ,size=64K ,poll_ctx=softirq" "- ,size=64K"); do
+for opts in $(rounds "- ,server_inv,validate ,size=64K ,poll_ctx=softirq" "-"); do
 	opts=${opts#-}
 	watched "$opts" "options ${opts:-none}"
 	# siw's call that sends mostly ends after the peer has received, and a large message fills the socket.
@@ -61,7 +61,7 @@ END
 
 # --- attached in the middle of a run; many times; and while it is attached its provider stays ---
 pair_on
-for ((n = $(rounds 30 2); n; n--)); do
+for ((n = $(rounds 30 1); n; n--)); do
 	# What is lost there depends on how often the tool has the CPU.
 	ok "attached beside a run" eval "krping stages --provider -j -t 0.3 | jq -e .final >/dev/null"
 done
