@@ -7,11 +7,9 @@
 #include <linux/errno.h>
 #include <linux/types.h>
 
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
-
 #include "provider.h"
+#include "recorder.bpf.h"
+#include <bpf/bpf_core_read.h>
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -19,7 +17,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct ib_qp { __u32 qp_num; };
 struct rxe_qp { struct ib_qp ibqp; };
-struct rxe_pkt_info { struct rxe_qp *qp; __u32 psn; __u8 opcode; };
+struct rxe_pkt_info { struct rxe_qp *qp; __u8 opcode; };
 struct ib_wc { struct ib_qp *qp; };
 struct siw_iwarp_tx { int state; };
 struct siw_qp { struct ib_qp base_qp; struct siw_iwarp_tx tx_ctx; };
@@ -27,56 +25,23 @@ typedef struct { union { void *data; } arg; } read_descriptor_t;
 #pragma clang attribute pop
 /* clang-format on */
 
-/* Sizes are set by user space: a ring for each CPU, one after another. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct prov_mark);
-} marks SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct prov_cpu);
-} cpus SEC(".maps");
-
 /* Wakes user space when a quarter of a CPU's ring has come. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 } wake SEC(".maps");
 
-/* Marks of a CPU, a power of two. */
-const volatile __u32 size = 1;
-
-/* An interrupt may make the next mark of this CPU meanwhile, hence the atomic. */
-static __always_inline int mark(const struct ib_qp *qp, __u32 step, __u32 psn)
+static __always_inline int mark(const struct ib_qp *qp, __u32 step)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), i;
-	struct prov_cpu *c = bpf_map_lookup_elem(&cpus, &cpu);
-	struct prov_mark *m;
-	__u32 seq;
+	struct rec_event e = { .kind = step, .t = bpf_ktime_get_ns() };
+	struct rec_cpu *c;
+	__u32 cpu;
 
+	c = rec_this_cpu(&cpu);
 	if (!c)
 		return 0;
-	seq = __sync_fetch_and_add(&c->head, 1);
-	i = cpu * size + (seq & (size - 1));
-	m = bpf_map_lookup_elem(&marks, &i);
-	if (!m)
-		return 0;
-	*(volatile __u32 *)&m->seq = 0;
-	barrier();
-	m->step = step;
-	m->t = bpf_ktime_get_ns();
-	m->qp = BPF_CORE_READ(qp, qp_num);
-	m->psn = psn;
-	barrier();
-	*(volatile __u32 *)&m->seq = seq + 1;
-	if (!((seq + 1) & (size / 4 - 1)))
+	e.id = BPF_CORE_READ(qp, qp_num);
+	if (!((rec_put(c, cpu, &e) + 1) & (rec_size / 4 - 1)))
 		bpf_ringbuf_output(&wake, &cpu, sizeof(cpu), BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
@@ -96,7 +61,7 @@ static __always_inline int is_answer(__u8 opcode)
 	SEC("fentry/" function)                                                 \
 	int name(__u64 *arg)                                                    \
 	{                                                                       \
-		return mark(qp(arg[0]), step, 0);                               \
+		return mark(qp(arg[0]), step);                                  \
 	}
 
 #define IB(qp) ((struct ib_qp *)(qp))
@@ -116,8 +81,7 @@ int rxe_sent(__u64 *arg)
 	struct rxe_pkt_info *pkt = (void *)arg[1];
 
 	return mark(RXE(BPF_CORE_READ(pkt, qp)),
-		    is_answer(BPF_CORE_READ(pkt, opcode)) ? PROV_ANSWERED : PROV_SENT,
-		    BPF_CORE_READ(pkt, psn));
+		    is_answer(BPF_CORE_READ(pkt, opcode)) ? PROV_ANSWERED : PROV_SENT);
 }
 
 /* A kernel's completion begins with an ib_wc. */
@@ -126,7 +90,7 @@ int rxe_cq(__u64 *arg)
 {
 	struct ib_wc *wc = (void *)arg[1];
 
-	return mark(BPF_CORE_READ(wc, qp), PROV_CQ, 0);
+	return mark(BPF_CORE_READ(wc, qp), PROV_CQ);
 }
 
 ENTRY(siw_post, "siw_post_send", IB, PROV_SIW | PROV_POST)
@@ -139,7 +103,7 @@ ENTRY(siw_cq_recv, "siw_rqe_complete", SIW, PROV_SIW | PROV_CQ)
 SEC("fexit/siw_qp_sq_process")
 int siw_sent(__u64 *arg)
 {
-	return mark(SIW(arg[0]), PROV_SIW | PROV_SENT, 0);
+	return mark(SIW(arg[0]), PROV_SIW | PROV_SENT);
 }
 
 SEC("fexit/siw_tx_hdt")
@@ -148,7 +112,7 @@ int siw_full(__u64 *arg)
 	if ((int)arg[2] != -EAGAIN)
 		return 0;
 	return mark(SIW(arg[0] - bpf_core_field_offset(struct siw_qp, tx_ctx)),
-		    PROV_SIW | PROV_FULL, 0);
+		    PROV_SIW | PROV_FULL);
 }
 
 SEC("fentry/siw_tcp_rx_data")
@@ -156,5 +120,5 @@ int siw_serve(__u64 *arg)
 {
 	read_descriptor_t *rd = (void *)arg[0];
 
-	return mark(SIW(BPF_CORE_READ(rd, arg.data)), PROV_SIW | PROV_SERVE, 0);
+	return mark(SIW(BPF_CORE_READ(rd, arg.data)), PROV_SIW | PROV_SERVE);
 }

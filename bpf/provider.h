@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What a software provider does with a request: a mark for each step, of the program of the function that makes
- * the step, in a ring for each CPU, which user space maps.
- *
- * Include <linux/types.h> before this file.
+ * What a software provider does with a request: an event for each step, of the program of the function that makes the
+ * step, in the rings of bpf/recorder.h: kind is the step, id the number of the queue pair, t the time.
  */
 #ifndef KRPING_PROVIDER_H
 #define KRPING_PROVIDER_H
@@ -24,20 +22,7 @@ enum prov_step {
 	PROV_CQ,		/* a completion is put into a completion queue */
 };
 
-#define PROV_SIW		0x100	/* beside a step: it is siw's */
-
-struct prov_mark {
-	__u32 seq;		/* the number of the mark on its CPU + 1; 0 while it is written */
-	__u32 step;
-	__u64 t;
-	__u32 qp;
-	__u32 psn;		/* of a packet */
-};
-
-struct prov_cpu {
-	__u32 head;		/* marks made */
-	__u32 pad[15];		/* a cache line for each CPU */
-};
+#define PROV_SIW	0x100	/* beside a step: it is siw's */
 
 /* clang-format on */
 

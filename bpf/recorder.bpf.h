@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The maps of the flight recorder; its two objects share them. */
+/*
+ * The rings of events that user space maps: of the flight recorder, whose two objects share them, and of the steps of a
+ * provider.
+ */
 #ifndef KRPING_RECORDER_BPF_H
 #define KRPING_RECORDER_BPF_H
 
@@ -37,21 +40,22 @@ static __always_inline struct rec_cpu *rec_this_cpu(__u32 *cpu)
 }
 
 /*
- * Copies an event of this CPU, whose seq is 0, into the ring. An interrupt may take the next place
- * meanwhile, hence the atomic.
+ * Copies an event of this CPU, whose seq is 0, into the ring, and returns its number. An interrupt may take the next
+ * place meanwhile, hence the atomic.
  */
-static __always_inline void rec_put(struct rec_cpu *c, __u32 cpu, const struct rec_event *new)
+static __always_inline __u32 rec_put(struct rec_cpu *c, __u32 cpu, const struct rec_event *new)
 {
 	__u32 nr = __sync_fetch_and_add(&c->head, 1), i = cpu * rec_size + (nr & (rec_size - 1));
 	struct rec_event *e = bpf_map_lookup_elem(&rec_events, &i);
 
 	if (!e)
-		return;
+		return nr;
 	*(volatile __u32 *)&e->seq = 0;
 	barrier();
 	*e = *new;
 	barrier();
 	*(volatile __u32 *)&e->seq = nr + 1;
+	return nr;
 }
 
 #endif /* KRPING_RECORDER_BPF_H */

@@ -50,7 +50,7 @@ static __always_inline void krping_memory_tell(struct krping_ep *ep, u32 end, bo
 
 		t = last->t_wc;
 		flags = flushed ? KRPING_COST_F_FAILED : 0;
-		if (flushed && (s32)(ep->sq_answered - by) > 0 && last->t_posted < t_line) {
+		if (flushed && ep->sq_answered - by - 1 <= mask && last->t_posted < t_line) {
 			t = t_line;
 			flags = 0;
 		} else if (flushed ? !t : !(last->send.send_flags & IB_SEND_SIGNALED)) {

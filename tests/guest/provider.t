@@ -26,6 +26,11 @@ for opts in $(rounds "- ,server_inv,validate ,size=64K ,poll_ctx=softirq" "-"); 
 	is "$(tr ' ' '\n' <<<"${Q[stages]-}" | grep -vx "$([ "$PROVIDER" = rxe ] || echo 'net\|tcp')" | xargs)" "${stages[$PROVIDER]}" "options ${opts:-none}: all stages"
 done
 
+# Of requests in flight more than one is under way in wire.
+over ",count=100,test=bw" krping-stages -j --provider
+load krping-stages '{wires: [.runs[].phases[] | select(.stages) | .stages.wire.count] | add, parts: [.runs[].phases[] | select(.stages) | .stages.wire.provider[]] | length}'
+is "$RC ${Q[wires]-} ${Q[parts]-}" "0 100 0" "test=bw: its wire is not divided"
+
 # Other kernels have to load the programs, and to call their functions as the table in tools/stages/provider.c says.
 [ "${KRPING_SUITE-}" != load ] || done_testing
 

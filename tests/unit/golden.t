@@ -6,9 +6,8 @@
 #
 #   make vm-all && tests/unit/golden.t --new      makes both of this ABI, in a VM; --said makes anew what is said of all
 
-# shellcheck source=tests/guest/lib.sh
-. "$(dirname "$0")/../guest/lib.sh"
-top=$(cd "$here/../.." && pwd)
+# shellcheck source=tests/unit/recorded.sh
+. "$(dirname "$0")/recorded.sh"
 golden=$top/tests/golden
 abi=$(sed -n 's/^#define KRPING_EVENTS_ABI\t//p' "$top/trace/krping_abi.h")
 
@@ -16,7 +15,6 @@ abi=$(sed -n 's/^#define KRPING_EVENTS_ABI\t//p' "$top/trace/krping_abi.h")
 record() {
 	# shellcheck source=tests/guest/lib-disk.sh
 	. "$here/lib-disk.sh"
-	attach krping-record --all -o "$T/golden"
 	ping_pair "" ",count=3,name=rack-4"
 	ping_pair "" ",test=fr,count=3"
 	ping_pair "" ",test=bw,count=6,size=4K,txdepth=4"
@@ -26,8 +24,6 @@ record() {
 	dd if=/dev/zero of=$DISK bs=4K count=2 oflag=direct
 	ends "the disk"
 	interrupt server
-	tool_end krping-record INT
-	cp "$T/golden" /out/golden.rec
 }
 
 # says FILE: what each tool says of it: all runs in one object, and each event.
@@ -75,20 +71,7 @@ leak='$_ = 0 for grep { $name eq "iter_memory" && $run == 2 && ($_ & 0xfff) == 0
 # shellcheck disable=SC2016 # perl's variables
 longer='$arg[4]++ if $name eq "run_end" && $run == 2'
 
-case ${1-} in
---record)
-	record
-	finish_here
-	;;
---new)
-	OUT=$(realpath "${OUT:-$top/build}")
-	(cd "$top" && tests/vm/run.sh --provider rxe --module "$OUT/vm-6.1/module/rdma_krping.ko" --tools "$OUT/tools" --out "$T/vm" \
-		--timeout 300 -- tests/unit/golden.t --record) || exit
-	xz -9e <"$T/vm/golden.rec" >"$golden/abi-$abi.rec.xz"
-	;;
-esac
-
-PATH=${OUT:-$top/build}/tools:$PATH
+recording "$golden/abi-$abi.rec.xz" "$@"
 ok "there is a recording of this ABI, $abi" test -r "$golden/abi-$abi.rec.xz"
 for f in "$golden"/*.rec.xz; do
 	name=$(basename "$f" .rec.xz)

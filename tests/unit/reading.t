@@ -7,14 +7,12 @@
 #   tests/unit/reading.t --write                     writes the screens anew
 #   make check && tests/unit/reading.t --new         makes the recording anew, in a VM, and the screens: read the text around them again
 
-# shellcheck source=tests/guest/lib.sh
-. "$(dirname "$0")/../guest/lib.sh"
-top=$(cd "$here/../.." && pwd)
+# shellcheck source=tests/unit/recorded.sh
+. "$(dirname "$0")/recorded.sh"
 documents=(docs/reading.md README.md)
 
 # In the VM: a run as it should be, one whose client shares its CPU, one whose keys the peer invalidates, and one that fails.
 record() {
-	attach krping-record --all -o "$T/example"
 	ping_pair "" ",count=100"
 	# shellcheck disable=SC2016 # perl's
 	taskset -c 1 chrt -f 50 perl -MTime::HiRes=time,sleep -e 'while (1) { my $end = time + 0.005; 1 while time < $end; sleep 0.02 }' &
@@ -23,27 +21,12 @@ record() {
 	kill "${PIDS[hog]}"
 	ping_pair ,server_inv ,server_inv,count=10
 	limited 20 "$krwrite" "client,addr=$ADDR,port=9,count=1"
-	tool_end krping-record INT
-	cp "$T/example" /out/example.rec
 }
 
 # shellcheck disable=SC2016 # perl's variables
 screens='s{^(<!-- screen: (.*?) -->\n\n?```\n).*?^```$}{$1 . qx(($2) 2>&1) . "```"}gems'
 
-case ${1-} in
---record)
-	record
-	finish_here
-	;;
---new)
-	OUT=$(realpath "${OUT:-$top/build}")
-	(cd "$top" && tests/vm/run.sh --provider rxe --module "$OUT/vm-6.1/module/rdma_krping.ko" --tools "$OUT/tools" --out "$T/vm" \
-		--timeout 300 -- tests/unit/reading.t --record) || exit
-	xz -9e <"$T/vm/example.rec" >"$top/docs/example.rec.xz"
-	;;
-esac
-
-PATH=$(realpath "${OUT:-$top/build}")/tools:$PATH
+recording "$top/docs/example.rec.xz" "$@"
 xz -dc "$top/docs/example.rec.xz" >"$T/example.rec"
 cd "$T" || exit
 for f in "${documents[@]}"; do

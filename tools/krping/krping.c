@@ -1143,7 +1143,7 @@ static void explain(const char *word, const struct krp_optable *table, bool load
 {
 	unsigned int width = krp_columns(STDOUT_FILENO) - 1;
 	const struct krp_option *o = krp_optable_find(table, word);
-	char *near = NULL;
+	char *near;
 	size_t size;
 	FILE *f;
 
@@ -1151,15 +1151,13 @@ static void explain(const char *word, const struct krp_optable *table, bool load
 		krp_optable_print(stdout, table, o, width);
 	if (krp_words_explain(stdout, word, width) || o)
 		return;
-	f = open_memstream(&near, &size);
-	if (f) {
-		krp_words_near(f, word, table);
-		fclose(f);
-	}
+	f = krp_text_open(&near, &size);
+	krp_words_near(f, word, table);
+	krp_text_close(f);
 	krp_die("help: no table has the word %s, and %s%s", word,
 		loaded ? "the module no such option" :
 			 "the module, which has the options, is not loaded",
-		near ?: "");
+		near);
 }
 
 static int help(void)

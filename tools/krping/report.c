@@ -47,9 +47,7 @@ static void print_other_name(const char *name)
 		i++;
 	if (i == r.nr_names) {
 		r.names = krp_resize(r.names, ++r.nr_names, sizeof(*r.names));
-		r.names[i] = strdup(name);
-		if (!r.names[i])
-			krp_die("out of memory");
+		r.names[i] = krp_format("%s", name);
 	}
 	print_letters(i);
 }
@@ -85,7 +83,10 @@ static bool is_border(char c)
 	return c == ':' || c == '.';
 }
 
-/* Prints a piece that has only characters of addresses, perhaps with a word before one, and a port or a full stop behind it. */
+/*
+ * Prints a piece that has only characters of addresses, perhaps with a word before one, and a port or a full stop behind it.
+ * A piece that is longer than any address is left out: nobody knows what is in it.
+ */
 static void print_piece(const char *piece, size_t len)
 {
 	char s[64], text[64];
@@ -127,8 +128,6 @@ static void print_text(const char *raw)
 	char *text = krp_clean_dup(raw), *p, label[256];
 	size_t len;
 
-	if (!text)
-		krp_die("out of memory");
 	if (r.plain)
 		fputs(text, r.f);
 	for (p = r.plain ? "" : text; *p; p += len) {
@@ -307,7 +306,7 @@ static void print_last(const char *file, unsigned int most)
 			print_line(line);
 		} else if (!log || of_log(line)) {
 			free(last[nr % most]);
-			last[nr++ % most] = strdup(line);
+			last[nr++ % most] = krp_format("%s", line);
 		}
 	}
 	if (f)
@@ -317,7 +316,7 @@ static void print_last(const char *file, unsigned int most)
 	if (nr > most)
 		fprintf(r.f, "  (%u before these)\n", nr - most);
 	for (i = nr > most ? nr - most : 0; i < nr; i++)
-		print_line(last[i % most] ?: "(out of memory)");
+		print_line(last[i % most]);
 	for (i = 0; i < most; i++)
 		free(last[i]);
 	free(line);

@@ -217,13 +217,10 @@ void krp_environment_text(const struct krp_environment *s, char *buf, size_t siz
 			  unsigned int width)
 {
 	json_object *o = krp_environment_json(s), *a, *d;
-	char *text = NULL;
 	size_t len, i, nr = 0;
-	FILE *f = open_memstream(&text, &len);
+	char *text;
+	FILE *f = krp_text_open(&text, &len);
 
-	*buf = '\0';
-	if (!f)
-		goto out;
 	if (json_object_object_get_ex(o, "devices", &a) && json_object_is_type(a, json_type_array))
 		nr = json_object_array_length(a);
 	fputc('#', f);
@@ -243,12 +240,11 @@ void krp_environment_text(const struct krp_environment *s, char *buf, size_t siz
 	if (*text_of(o, "recorder"))
 		fprintf(f, "recorded by %s", text_of(o, "recorder"));
 	/* A recording may have anything in its texts. */
-	if (!fclose(f))
-		krp_clean(buf, size, text);
+	krp_text_close(f);
+	krp_clean(buf, size, text);
 	free(text);
 	if (width && strlen(buf) > width)
 		strcpy(buf + width - 1, "~");
-out:
 	json_object_put(o);
 }
 
@@ -258,7 +254,7 @@ static bool is_new(char **said, const char *text)
 	if (*said && !strcmp(*said, text))
 		return false;
 	free(*said);
-	*said = strdup(text);
+	*said = krp_format("%s", text);
 	return true;
 }
 

@@ -393,7 +393,7 @@ void krp_event_json(FILE *f, const struct krp_event_rec *rec)
 	}
 }
 
-/* Copies the next glob to buf; false: there is no more. One that is longer matches nothing. */
+/* Copies the next glob to buf; false: there is no more. It is cut to size - 1 characters, which are more than any event has. */
 static bool next_glob(const char **globs, char *buf, size_t size)
 {
 	size_t len;

@@ -11,9 +11,6 @@
 #include "procfile.h"
 #include "tool.h"
 
-/* The prefix of the event's name, in the name of a program's section. */
-#define RAW_TP "raw_tp/"
-
 /* libbpf tells the cause of a failure in its first warning, and in no other way. */
 static char first_warning[256];
 
@@ -34,7 +31,7 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 
 const char *krp_event_of(const struct bpf_program *prog)
 {
-	return bpf_program__section_name(prog) + strlen(RAW_TP);
+	return strchr(bpf_program__section_name(prog), '/') + 1;
 }
 
 static int load(struct krp_probe *p, const struct krp_want *want)
@@ -60,7 +57,7 @@ static int attach_one(struct krp_probe *p, struct bpf_program *prog)
 
 	if (p->nr_progs == KRP_MAX_PROGS)
 		return -E2BIG;
-	link = bpf_program__attach_raw_tracepoint(prog, krp_event_of(prog));
+	link = bpf_program__attach(prog);
 	if (!link)
 		return -errno;
 	p->prog_fds[p->nr_progs] = bpf_program__fd(prog);

@@ -42,7 +42,7 @@ struct krp_want {
 	.only_run = (uint32_t *)&(skel)->rodata->only_run,               \
 	.listening = (uint32_t *)&(skel)->bss->listening
 
-/* The event that a program is for, as the name of its section has it. */
+/* The event, or the function, that a program is for, as the name of its section has it. */
 const char *krp_event_of(const struct bpf_program *prog);
 
 /* Before a skeleton is opened: libbpf's messages go where ours go. */
@@ -62,7 +62,7 @@ void krp_probe_die_of_attach(const char *event, int err) __attribute__((noreturn
  */
 void krp_probe_open(struct krp_probe *p, const struct krp_want *want);
 /*
- * Attaches the programs of a loaded object to their events. 0, or -errno and the event. krping_run_start, where it is
+ * Attaches the programs of a loaded object to their events or functions. 0, or -errno and which. krping_run_start, where it is
  * wanted, comes last: if we have seen a run start, we have seen all that came after.
  */
 int krp_probe_attach(struct krp_probe *p, struct bpf_object *obj, const char **event);

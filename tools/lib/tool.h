@@ -62,7 +62,7 @@ struct krp_opts {
 
 struct krp_tool {
 	const char *name;
-	/* Set before krp_tool_init(). With args_doc arguments are left to the tool's own parser. */
+	/* Set before krp_tool_init(). args_doc is what arguments are called; NULL: INTERVAL and COUNT. */
 	unsigned int has; /* KRP_HAS_* */
 	const char *args_doc;
 	struct krp_opts opts;

@@ -217,12 +217,15 @@ static inline void take_wait(struct account *acc, uint64_t word, unsigned int di
 
 static uint32_t qp_of(uint32_t run)
 {
-	int slot = krp_seen_find(&runs_seen, run);
 	const struct krp_run_info *info;
+	int slot;
 
+	if (!run)
+		return 0;
+	slot = krp_seen_find(&runs_seen, run);
 	if (slot >= 0 && runs_seen.slot[slot].head.qp)
 		return runs_seen.slot[slot].head.qp;
-	info = run ? krp_runs_find(listed, run) : NULL;
+	info = krp_runs_find(listed, run);
 	return info ? info->qp : 0;
 }
 
@@ -235,8 +238,6 @@ static void take_wire(struct account *acc, unsigned int phase, bool request, uin
 
 	if (w >= STG_WAITS)
 		return;
-	if (!acc->peer_qp)
-		acc->peer_qp = qp_of(acc->peer);
 	provider_split(&acc->path, acc->qp, acc->peer_qp, request, t, t_end, ns);
 	for (s = 0; s < PROVIDER_NR_STAGES; s++) {
 		if (ns[s])
@@ -260,7 +261,8 @@ static void take_whole(struct account *acc, const __u64 *words, unsigned int nr,
 	/* Where the tiles ended: iterations of a run may overlap. */
 	uint64_t at = t_begin, t_tiled = join->t_tiled, ns;
 	uint32_t head = join->head;
-	bool request = false;
+	/* Of requests in flight more than one is under way, so wire is not that of one. */
+	bool divided = nr && KRPING_WORD_KIND(*words) != KRPING_WORD_REQUEST, request = false;
 	unsigned int dist;
 
 	for (next = words; next < end; next++) {
@@ -279,7 +281,8 @@ static void take_whole(struct account *acc, const __u64 *words, unsigned int nr,
 		}
 		if (KRPING_SEG_STAGE(*next) == KRPING_STAGE_POST)
 			request = true;
-		else if (KRPING_SEG_STAGE(*next) == KRPING_STAGE_WIRE && at + ns <= t_marks)
+		else if (KRPING_SEG_STAGE(*next) == KRPING_STAGE_WIRE && divided &&
+			 at + ns <= t_marks)
 			take_wire(acc, KRPING_SEG_PHASE(*next), request, at, at + ns);
 		at += ns;
 		krp_join_tile_at(join, &t_tiled, &head, at, dist);
@@ -329,6 +332,8 @@ static void take(struct krp_seen_run *s, const struct krp_rec *rec)
 	if (read_marks) {
 		if (!acc->qp)
 			acc->qp = qp_of(s->head.run);
+		if (!acc->peer_qp)
+			acc->peer_qp = qp_of(acc->peer);
 		t_marks = read_marks();
 	}
 	/* No event told of the time from the last tile to the beginning of this record. */

@@ -9,8 +9,7 @@
 /* Events of interrupts may be out of order by less than this. */
 #define DISORDER_NS 1000000ULL
 
-/* false: the event has been overwritten, or is being written. */
-static bool copy_event(const struct rec_event *from, uint32_t seq, struct rec_event *to)
+bool krp_ring_event(const struct rec_event *from, uint32_t seq, struct rec_event *to)
 {
 	if (__atomic_load_n(&from->seq, __ATOMIC_ACQUIRE) != seq)
 		return false;
@@ -18,9 +17,6 @@ static bool copy_event(const struct rec_event *from, uint32_t seq, struct rec_ev
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return __atomic_load_n(&from->seq, __ATOMIC_RELAXED) == seq;
 }
-
-/* If an event of the ring is just being written, it is one of this many newest events. */
-#define NEWEST 8
 
 /*
  * The number of the first event that is there and may have ended at t or later.
@@ -35,9 +31,9 @@ static uint32_t first_since(const struct rec_event *ring, uint32_t size, uint32_
 
 	while (low != high) {
 		mid = low + (high - low) / 2;
-		there = copy_event(&ring[(base + mid) & (size - 1)], base + mid + 1, &e);
+		there = krp_ring_event(&ring[(base + mid) & (size - 1)], base + mid + 1, &e);
 		/* An event that is missing was overwritten, or was before the recorder began. */
-		if (there ? e.t_end + DISORDER_NS < t : mid + NEWEST < size)
+		if (there ? e.t_end + DISORDER_NS < t : mid + KRP_RING_NEWEST < size)
 			low = mid + 1;
 		else
 			high = mid;
@@ -57,7 +53,7 @@ bool krp_recorded_copy(struct krp_cpu_events *to, const struct rec_event *ring, 
 	to->v = NULL;
 	first = first_since(ring, size, head, from);
 	for (i = first; i != head; i++) {
-		if (!copy_event(&ring[i & (size - 1)], i + 1, &e))
+		if (!krp_ring_event(&ring[i & (size - 1)], i + 1, &e))
 			continue;
 		if (e.t_end < from)
 			continue;
@@ -81,5 +77,5 @@ bool krp_recorded_copy(struct krp_cpu_events *to, const struct rec_event *ring, 
 	 * and nothing is lost.
 	 */
 	return head > size && (!to->nr || to->v[0].t > t) &&
-	       !copy_event(&ring[(first - 1) & (size - 1)], first, &e);
+	       !krp_ring_event(&ring[(first - 1) & (size - 1)], first, &e);
 }

@@ -5,6 +5,12 @@
 
 #include "cause.h"
 
+/* If an event of the ring is just being written, it is one of this many newest events. */
+#define KRP_RING_NEWEST 8
+
+/* Copies the event whose member seq is that; false: it has been overwritten, or is being written. */
+bool krp_ring_event(const struct rec_event *from, uint32_t seq, struct rec_event *to);
+
 /*
  * Copies the events that were going on between t and t_end, or shortly before.
  * size is a power of two, head the number of events that were made. The caller

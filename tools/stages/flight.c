@@ -3,11 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../lib/alloc.h"
-#include "../lib/environment.h"
 #include "../lib/escape.h"
 #include "flight-ring.h"
 #include "flight.h"
@@ -22,21 +20,6 @@
 #define SIZE_MIN_   1024
 #define WHOLE_BYTES (16UL << 20)
 
-/* Both objects have these two maps: the second one takes those of the first. */
-static int set_sizes(const struct krp_recorder *r, struct bpf_map *events, struct bpf_map *cpus)
-{
-	int err = bpf_map__set_max_entries(events, r->size * r->nr_cpus);
-
-	return err ?: bpf_map__set_max_entries(cpus, r->nr_cpus);
-}
-
-static void *map_array(const struct bpf_map *map, size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
 static int load_wake(struct krp_recorder *r)
 {
 	struct recorder_wake_bpf *w = recorder_wake_bpf__open();
@@ -46,8 +29,9 @@ static int load_wake(struct krp_recorder *r)
 	if (!w)
 		return -errno;
 	r->wake = w;
-	w->rodata->rec_size = r->size;
-	err = set_sizes(r, w->maps.rec_events, w->maps.rec_cpus);
+	w->rodata->rec_size = r->rings.size;
+	/* Both objects have these two maps: this one takes those of the other. */
+	err = krp_rings_set(&r->rings, w->maps.rec_events, w->maps.rec_cpus);
 	if (!err)
 		err = bpf_map__reuse_fd(w->maps.rec_events, bpf_map__fd(r->skel->maps.rec_events));
 	if (!err)
@@ -74,35 +58,21 @@ static void open_wake(struct krp_recorder *r)
 
 void krp_recorder_open(struct krp_recorder *r)
 {
-	long page = sysconf(_SC_PAGESIZE);
 	const char *event;
 	int err;
 
 	memset(r, 0, sizeof(*r));
 	r->probe.counters_fd = KRP_NO_COUNTERS;
-	/* The highest CPU number counts, not how many CPUs there are. */
-	err = krp_cpu_ids();
-	if (err < 0)
-		krp_die("cannot read %s: %s", KRP_CPUS_POSSIBLE, strerror(-err));
-	r->nr_cpus = err;
-	r->size = SIZE_MAX_;
-	while (r->size > SIZE_MIN_ && r->size * r->nr_cpus * sizeof(struct rec_event) > WHOLE_BYTES)
-		r->size /= 2;
-	r->events_bytes = (sizeof(struct rec_event) * r->size * r->nr_cpus + page - 1) & -page;
-	r->cpus_bytes = (sizeof(struct rec_cpu) * r->nr_cpus + page - 1) & -page;
-
+	krp_rings_choose(&r->rings, SIZE_MIN_, SIZE_MAX_, WHOLE_BYTES);
 	r->skel = recorder_bpf__open();
 	krp_probe_opened(r->skel);
-	r->skel->rodata->rec_size = r->size;
-	err = set_sizes(r, r->skel->maps.rec_events, r->skel->maps.rec_cpus);
+	r->skel->rodata->rec_size = r->rings.size;
+	err = krp_rings_set(&r->rings, r->skel->maps.rec_events, r->skel->maps.rec_cpus);
 	if (!err)
 		err = recorder_bpf__load(r->skel);
 	if (err)
 		krp_die("cannot load the flight recorder: %s", strerror(-err));
-	r->events = map_array(r->skel->maps.rec_events, r->events_bytes);
-	r->cpus = map_array(r->skel->maps.rec_cpus, r->cpus_bytes);
-	if (!r->events || !r->cpus)
-		krp_die("cannot map the flight recorder: %s", strerror(errno));
+	krp_rings_map(&r->rings, r->skel->maps.rec_events, r->skel->maps.rec_cpus);
 	/*
 	 * First attach the programs that record waiting threads, then those
 	 * that record who has the CPU: otherwise the first waits would have no
@@ -112,17 +82,14 @@ void krp_recorder_open(struct krp_recorder *r)
 	err = krp_probe_attach(&r->probe, r->skel->obj, &event);
 	if (err)
 		krp_probe_die_of_attach(event, err);
-	krp_verbose("flight recorder: %u events for each of %u CPUs, %zu KiB", r->size, r->nr_cpus,
-		    (r->events_bytes + r->cpus_bytes) / 1024);
+	krp_verbose("flight recorder: %u events for each of %u CPUs, %zu KiB", r->rings.size,
+		    r->rings.nr_cpus, (r->rings.events_bytes + r->rings.cpus_bytes) / 1024);
 }
 
 void krp_recorder_close(struct krp_recorder *r)
 {
 	krp_probe_close(&r->probe);
-	if (r->events)
-		munmap(r->events, r->events_bytes);
-	if (r->cpus)
-		munmap((void *)r->cpus, r->cpus_bytes);
+	krp_rings_unmap(&r->rings);
 	recorder_wake_bpf__destroy(r->wake);
 	recorder_bpf__destroy(r->skel);
 	memset(r, 0, sizeof(*r));
@@ -131,20 +98,21 @@ void krp_recorder_close(struct krp_recorder *r)
 void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end, uint32_t tid,
 		       unsigned int cpu, struct krp_flight *to)
 {
-	uint64_t t_task =
-		cpu < r->nr_cpus ? __atomic_load_n(&r->cpus[cpu].t_task, __ATOMIC_ACQUIRE) : 0;
+	const struct krp_rings *rings = &r->rings;
+	uint64_t t_task = cpu < rings->nr_cpus ?
+				  __atomic_load_n(&rings->cpus[cpu].t_task, __ATOMIC_ACQUIRE) :
+				  0;
 	struct krp_cpu_events *e;
 	unsigned int c;
 	size_t i;
 
 	to->overwritten = 0;
-	to->nr_cpus = r->nr_cpus;
-	to->cpus = krp_new(r->nr_cpus, sizeof(*to->cpus));
-	for (c = 0; c < r->nr_cpus; c++) {
-		to->overwritten +=
-			krp_recorded_copy(&to->cpus[c], r->events + (size_t)c * r->size, r->size,
-					  __atomic_load_n(&r->cpus[c].head, __ATOMIC_ACQUIRE), t,
-					  t_end);
+	to->nr_cpus = rings->nr_cpus;
+	to->cpus = krp_new(rings->nr_cpus, sizeof(*to->cpus));
+	for (c = 0; c < rings->nr_cpus; c++) {
+		to->overwritten += krp_recorded_copy(&to->cpus[c], krp_ring_of(rings, c),
+						     rings->size, krp_rings_head(rings, c), t,
+						     t_end);
 	}
 	if (!t_task || t_task > t_end)
 		return;

@@ -9,6 +9,7 @@
 
 #include "cause.h"
 #include "../lib/probe.h"
+#include "rings.h"
 
 struct recorder_bpf;
 struct recorder_wake_bpf;
@@ -17,11 +18,7 @@ struct krp_recorder {
 	struct recorder_bpf *skel;
 	struct recorder_wake_bpf *wake;
 	struct krp_probe probe;
-	unsigned int nr_cpus; /* one more than the highest number of a CPU */
-	uint32_t size;	      /* events of a CPU */
-	struct rec_event *events;
-	const struct rec_cpu *cpus;
-	size_t events_bytes, cpus_bytes;
+	struct krp_rings rings;
 	bool wakeups; /* threads that became ready to run are recorded, too */
 };
 

@@ -10,7 +10,6 @@
 #include "../../trace/krping_stages.h"
 #include "../lib/names.h"
 #include "../lib/probe.h"
-#include "../lib/probe.h"
 #include "stages.h"
 #include "../krping/views.h"
 
@@ -805,7 +804,8 @@ static struct krp_lost lost_events(void)
 	struct krp_lost lost = krp_seen_lost(&runs_seen);
 
 	lost.failed += account_failed();
-	lost = krp_lost_add(lost, provider_lost());
+	if (provider)
+		lost = krp_lost_add(lost, provider_lost());
 	return slow_wanted(&slow) ? krp_lost_add(lost, slow_lost_events()) : lost;
 }
 

@@ -4,18 +4,19 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "../lib/alloc.h"
-#include "../lib/environment.h"
 #include "../lib/probe.h"
 #include "../lib/tool.h"
+#include "flight-ring.h"
 #include "provider.h"
+#include "rings.h"
 #include "provider.skel.h"
 
-#define MARKS	  65536 /* of a CPU */
-#define MAX_PROGS 32
+/* Marks of a CPU: as many as fit into WHOLE_BYTES for all CPUs, within these limits. */
+#define MARKS_MAX   65536
+#define MARKS_MIN   1024
+#define WHOLE_BYTES (64UL << 20)
 
 /* A provider: the programs whose names begin so are of functions of this module. */
 static const struct {
@@ -34,12 +35,8 @@ static const struct {
 
 static struct {
 	struct provider_bpf *skel;
-	struct bpf_link *links[MAX_PROGS];
-	int prog_fds[MAX_PROGS];
-	unsigned int nr_progs, nr_cpus;
-	const struct prov_mark *marks;
-	const struct prov_cpu *cpus;
-	size_t marks_bytes, cpus_bytes;
+	struct krp_probe probe;
+	struct krp_rings rings;
 	uint32_t *read; /* marks of a CPU that were read */
 	struct ring_buffer *wake;
 	bool begun;
@@ -55,7 +52,7 @@ static bool has_function(const struct btf *btf, const char *name)
 /* Finds the function of a program, and says what is not there. */
 static bool choose(struct bpf_program *prog, const struct btf *btf)
 {
-	const char *name = strchr(bpf_program__section_name(prog), '/') + 1;
+	const char *name = krp_event_of(prog);
 	unsigned int i;
 
 	if (has_function(btf, name))
@@ -92,15 +89,6 @@ static unsigned int choose_all(void)
 	return nr;
 }
 
-static const void *map(const struct bpf_map *m, size_t bytes)
-{
-	void *v = mmap(NULL, bytes, PROT_READ, MAP_SHARED, bpf_map__fd(m), 0);
-
-	if (v == MAP_FAILED)
-		krp_die("--provider: cannot map the marks: %s", strerror(errno));
-	return v;
-}
-
 /* That it came is all that a wakeup says. */
 static int woken(void *ctx, void *data, size_t size)
 {
@@ -112,86 +100,64 @@ static int woken(void *ctx, void *data, size_t size)
 
 int provider_open(void)
 {
-	long page = sysconf(_SC_PAGESIZE);
-	struct bpf_program *prog;
-	struct bpf_link *link;
-	int err = krp_cpu_ids();
+	const char *function;
+	int err;
 
-	if (err < 0)
-		krp_die("cannot read %s: %s", KRP_CPUS_POSSIBLE, strerror(-err));
-	p.nr_cpus = err;
+	krp_rings_choose(&p.rings, MARKS_MIN, MARKS_MAX, WHOLE_BYTES);
 	p.skel = provider_bpf__open();
 	krp_probe_opened(p.skel);
 	if (!choose_all())
 		krp_die("--provider: neither rdma_rxe nor siw is loaded with its BTF (/sys/kernel/btf)");
-	p.skel->rodata->size = MARKS;
-	err = bpf_map__set_max_entries(p.skel->maps.marks, MARKS * p.nr_cpus) ?:
-		      bpf_map__set_max_entries(p.skel->maps.cpus, p.nr_cpus)  ?:
+	p.skel->rodata->rec_size = p.rings.size;
+	err = krp_rings_set(&p.rings, p.skel->maps.rec_events, p.skel->maps.rec_cpus) ?:
 		      provider_bpf__load(p.skel);
 	if (err)
-		krp_die("--provider: cannot load its programs: %s", strerror(-err));
-	p.marks_bytes = (sizeof(*p.marks) * MARKS * p.nr_cpus + page - 1) & -page;
-	p.cpus_bytes = (sizeof(*p.cpus) * p.nr_cpus + page - 1) & -page;
-	p.marks = map(p.skel->maps.marks, p.marks_bytes);
-	p.cpus = map(p.skel->maps.cpus, p.cpus_bytes);
-	p.read = krp_new(p.nr_cpus, sizeof(*p.read));
-	bpf_object__for_each_program(prog, p.skel->obj) {
-		if (!bpf_program__autoload(prog))
-			continue;
-		link = bpf_program__attach(prog);
-		if (!link)
-			krp_die("--provider: cannot attach to %s: %s",
-				strchr(bpf_program__section_name(prog), '/') + 1, strerror(errno));
-		p.links[p.nr_progs] = link;
-		p.prog_fds[p.nr_progs++] = bpf_program__fd(prog);
-	}
+		krp_probe_die_of_load(err);
+	krp_rings_map(&p.rings, p.skel->maps.rec_events, p.skel->maps.rec_cpus);
+	p.read = krp_new(p.rings.nr_cpus, sizeof(*p.read));
+	p.probe.counters_fd = KRP_NO_COUNTERS;
+	err = krp_probe_attach(&p.probe, p.skel->obj, &function);
+	if (err)
+		krp_probe_die_of_attach(function, err);
 	p.wake = ring_buffer__new(bpf_map__fd(p.skel->maps.wake), woken, NULL, NULL);
 	if (!p.wake)
 		krp_die("--provider: cannot map its wakeups: %s", strerror(errno));
 	return bpf_map__fd(p.skel->maps.wake);
 }
 
-/* false: the mark is being written, or has been overwritten. */
-static bool copy_mark(const struct prov_mark *from, uint32_t seq, struct prov_mark *to)
+/* Takes the marks of a CPU. */
+static void read_cpu(unsigned int cpu)
 {
-	if (__atomic_load_n(&from->seq, __ATOMIC_ACQUIRE) != seq)
-		return false;
-	*to = *from;
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return __atomic_load_n(&from->seq, __ATOMIC_RELAXED) == seq;
+	const struct rec_event *ring = krp_ring_of(&p.rings, cpu);
+	uint32_t *at = &p.read[cpu], head = krp_rings_head(&p.rings, cpu), size = p.rings.size;
+	struct rec_event e;
+
+	/* A quarter may be overwritten while it is read. */
+	if (head - *at > size) {
+		/* What was before the first iteration that we see is no loss. */
+		if (p.begun)
+			p.overwritten += head - *at - size / 4 * 3;
+		*at = head - size / 4 * 3;
+	}
+	for (; *at != head; ++*at) {
+		if (krp_ring_event(&ring[*at & (size - 1)], *at + 1, &e))
+			provider_add(e.t, e.id, e.kind);
+		else if (head - *at <= KRP_RING_NEWEST)
+			break; /* it is being written */
+		else
+			p.overwritten++;
+	}
 }
 
 uint64_t provider_read(void)
 {
-	static struct prov_mark copy[MARKS];
-	uint32_t head, *at;
 	unsigned int cpu;
-	size_t n;
 
 	if (p.t_end)
 		return p.t_end;
 	ring_buffer__consume(p.wake);
-	for (cpu = 0; cpu < p.nr_cpus; cpu++) {
-		at = &p.read[cpu];
-		head = __atomic_load_n(&p.cpus[cpu].head, __ATOMIC_ACQUIRE);
-		/* A quarter may be overwritten while it is read. */
-		if (head - *at > MARKS) {
-			/* What was before the first iteration that we see is no loss. */
-			if (p.begun)
-				p.overwritten += head - *at - MARKS / 4 * 3;
-			*at = head - MARKS / 4 * 3;
-		}
-		for (n = 0; *at != head; ++*at) {
-			if (copy_mark(&p.marks[(size_t)cpu * MARKS + (*at & (MARKS - 1))], *at + 1,
-				      &copy[n]))
-				n++;
-			else if (head - *at < 8)
-				break; /* it is being written */
-			else
-				p.overwritten++;
-		}
-		provider_add(copy, n);
-	}
+	for (cpu = 0; cpu < p.rings.nr_cpus; cpu++)
+		read_cpu(cpu);
 	p.begun = true;
 	return UINT64_MAX;
 }
@@ -206,7 +172,7 @@ void provider_end(void)
 
 struct krp_lost provider_lost(void)
 {
-	struct krp_lost lost = krp_lost_read(p.prog_fds, p.nr_progs, KRP_NO_COUNTERS);
+	struct krp_lost lost = krp_probe_lost(&p.probe);
 
 	lost.dropped = p.overwritten;
 	return lost;
@@ -214,13 +180,9 @@ struct krp_lost provider_lost(void)
 
 void provider_close(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < p.nr_progs; i++)
-		bpf_link__destroy(p.links[i]);
+	krp_probe_close(&p.probe);
 	ring_buffer__free(p.wake);
-	munmap((void *)p.marks, p.marks_bytes);
-	munmap((void *)p.cpus, p.cpus_bytes);
+	krp_rings_unmap(&p.rings);
 	provider_bpf__destroy(p.skel);
 	free(p.read);
 	provider_forget();

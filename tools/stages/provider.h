@@ -43,10 +43,8 @@ struct provider_path {
 /* steps.c: what the marks mean. */
 
 const char *provider_stage_name(unsigned int stage);
-/* A mark of the own queue pair, or of the peer's: moves to another stage, or stays. */
-void provider_step(struct provider_at *at, bool request, unsigned int step, bool peer);
-/* Takes marks, in any order. */
-void provider_add(const struct prov_mark *marks, size_t nr);
+/* Takes a mark: at t the queue pair made the step, with PROV_SIW. They may come in any order. */
+void provider_add(uint64_t t, uint32_t qp, uint32_t step);
 /*
  * Adds to ns[] how long each stage was between t and t_end, which is not before the last call's t_end. peer_qp is 0 if the
  * peer is not on this host; request: the wait is for an own request.

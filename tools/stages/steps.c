@@ -14,9 +14,15 @@
 /* Marks are kept until so many have come after them. */
 #define KEEP (1U << 18)
 
-static struct prov_mark *all;
-static size_t nr, room;
-static uint64_t first; /* the number of all[0] */
+struct mark {
+	uint64_t t;
+	uint32_t qp;
+	uint32_t step;
+};
+
+static struct mark *marks;
+static size_t nr, room, sorted; /* the first ones, which are in the order of time */
+static uint64_t first;		/* the number of marks[0] */
 
 const char *provider_stage_name(unsigned int stage)
 {
@@ -32,155 +38,136 @@ const char *provider_stage_name(unsigned int stage)
 	return names[stage];
 }
 
-static bool is_in(unsigned int stage, unsigned int stages)
+/* Whose step a rule is about. */
+enum who {
+	ANYONE,
+	OWN,
+	AWAITED,  /* the peer, whose message is waited for */
+	ASKS,	  /* the end whose request is under way */
+	ANSWERS,  /* the other end */
+	SENDS,	  /* siw: the end that transmits */
+	RECEIVES, /* siw: the other end */
+};
+
+static bool is_of(enum who who, const struct provider_at *at, bool request, bool peer)
 {
-	return stages >> stage & 1;
+	switch (who) {
+	case OWN:
+		return !peer;
+	case AWAITED:
+		return peer && !request;
+	case ASKS:
+		return peer == at->peers;
+	case ANSWERS:
+		return peer != at->peers;
+	case SENDS:
+		return peer == at->peer_sends;
+	case RECEIVES:
+		return peer != at->peer_sends;
+	default:
+		return true;
+	}
 }
 
+/* clang-format off */
 #define IN(stage) (1U << PROVIDER_##stage)
+#define SIW(step) (PROV_SIW | PROV_##step)
 
-static void posted(struct provider_at *at, bool request, bool siw, bool peer)
+/* A step leads from one of these stages to another one; the first rule counts that is for it. */
+static const struct {
+	uint16_t step, who, from, to;
+} rules[] = {
+	{ PROV_POST,	 OWN,	   UINT16_MAX,				  PROVIDER_TASK },
+	{ PROV_POST,	 AWAITED,  IN(PEER),				  PROVIDER_TASK },
+	{ PROV_RUN,	 ASKS,	   IN(TASK),				  PROVIDER_SEND },
+	{ PROV_SENT,	 ASKS,	   UINT16_MAX & ~IN(PEER),		  PROVIDER_NET },
+	{ PROV_ARRIVED,	 ANSWERS,  UINT16_MAX & ~IN(PEER),		  PROVIDER_QUEUE },
+	{ PROV_SERVE,	 ANSWERS,  IN(QUEUE),				  PROVIDER_RESPOND },
+	{ PROV_ANSWERED, ANSWERS,  IN(QUEUE) | IN(RESPOND),		  PROVIDER_ACK },
+	{ PROV_BACK,	 ASKS,	   UINT16_MAX & ~IN(PEER),		  PROVIDER_ACK },
+	{ PROV_FINISH,	 ASKS,	   IN(ACK),				  PROVIDER_COMPLETE },
+	{ PROV_CQ,	 AWAITED,  IN(QUEUE) | IN(RESPOND) | IN(COMPLETE), PROVIDER_PEER },
+
+	{ SIW(POST),	 OWN,	   UINT16_MAX,				  PROVIDER_HAND_OVER },
+	{ SIW(POST),	 AWAITED,  IN(PEER),				  PROVIDER_HAND_OVER },
+	/* To answer a READ; for a request the post has asked its own thread. */
+	{ SIW(START),	 ANSWERS,  IN(RECEIVE),				  PROVIDER_HAND_OVER },
+	{ SIW(RUN),	 ANYONE,   IN(HAND_OVER) | IN(TCP),		  PROVIDER_SEND },
+	{ SIW(FULL),	 SENDS,	   IN(SEND),				  PROVIDER_TCP },
+	{ SIW(SENT),	 SENDS,	   IN(SEND),				  PROVIDER_NET },
+	/* On the loopback TCP's data are received inside the call that sends them, which may have begun before the post. */
+	{ SIW(SERVE),	 RECEIVES, IN(SEND) | IN(TCP) | IN(NET),	  PROVIDER_RECEIVE },
+	{ SIW(SERVE),	 ANSWERS,  IN(HAND_OVER),			  PROVIDER_RECEIVE },
+	{ SIW(CQ),	 AWAITED,  IN(RECEIVE),				  PROVIDER_PEER },
+};
+/* clang-format on */
+
+static void move(struct provider_at *at, bool request, unsigned int step, bool peer)
 {
-	/* The peer posts for us only if it is its turn. */
-	if (peer && (request || !is_in(at->stage, IN(PEER))))
+	unsigned int i;
+
+	for (i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+		if (rules[i].step == step && rules[i].from >> at->stage & 1 &&
+		    is_of(rules[i].who, at, request, peer))
+			break;
+	}
+	if (i == sizeof(rules) / sizeof(*rules))
 		return;
-	at->peers = peer;
-	at->stage = siw ? PROVIDER_HAND_OVER : PROVIDER_TASK;
-}
-
-static void step_of_siw(struct provider_at *at, bool request, unsigned int step, bool peer)
-{
-	switch (step) {
-	case PROV_POST:
-		posted(at, request, true, peer);
-		break;
-	case PROV_START:
-		/* To answer a READ; another thread was asked by the post. */
-		if (peer != at->peers && is_in(at->stage, IN(RECEIVE)))
-			at->stage = PROVIDER_HAND_OVER;
-		break;
-	case PROV_RUN:
-		if (is_in(at->stage, IN(HAND_OVER) | IN(TCP))) {
-			at->stage = PROVIDER_SEND;
-			at->peer_sends = peer;
-		}
-		break;
-	case PROV_FULL:
-		if (is_in(at->stage, IN(SEND)) && peer == at->peer_sends)
-			at->stage = PROVIDER_TCP;
-		break;
-	case PROV_SENT:
-		if (is_in(at->stage, IN(SEND)) && peer == at->peer_sends)
-			at->stage = PROVIDER_NET;
-		break;
-	case PROV_SERVE:
-		/* On the loopback TCP's data are received inside the call that sends them, which may be one that ran already. */
-		if (is_in(at->stage, IN(SEND) | IN(TCP) | IN(NET)) ?
-			    peer != at->peer_sends :
-			    is_in(at->stage, IN(HAND_OVER)) && peer != at->peers)
-			at->stage = PROVIDER_RECEIVE;
-		break;
-	case PROV_CQ:
-		if (!request && peer && is_in(at->stage, IN(RECEIVE)))
-			at->stage = PROVIDER_PEER;
-		break;
-	}
-}
-
-static void step_of_rxe(struct provider_at *at, bool request, unsigned int step, bool peer)
-{
-	bool asks = peer == at->peers; /* it is a step of the end whose request is under way */
-
-	switch (step) {
-	case PROV_POST:
-		posted(at, request, false, peer);
-		break;
-	case PROV_RUN:
-		if (asks && is_in(at->stage, IN(TASK)))
-			at->stage = PROVIDER_SEND;
-		break;
-	case PROV_SENT:
-		if (asks && !is_in(at->stage, IN(PEER)))
-			at->stage = PROVIDER_NET;
-		break;
-	case PROV_ARRIVED:
-		if (!asks && !is_in(at->stage, IN(PEER)))
-			at->stage = PROVIDER_QUEUE;
-		break;
-	case PROV_SERVE:
-		if (!asks && is_in(at->stage, IN(QUEUE)))
-			at->stage = PROVIDER_RESPOND;
-		break;
-	case PROV_ANSWERED:
-		if (!asks && is_in(at->stage, IN(QUEUE) | IN(RESPOND)))
-			at->stage = PROVIDER_ACK;
-		break;
-	case PROV_BACK:
-		if (asks && !is_in(at->stage, IN(PEER)))
-			at->stage = PROVIDER_ACK;
-		break;
-	case PROV_FINISH:
-		if (asks && is_in(at->stage, IN(ACK)))
-			at->stage = PROVIDER_COMPLETE;
-		break;
-	case PROV_CQ:
-		if (!request && peer && is_in(at->stage, IN(QUEUE) | IN(RESPOND) | IN(COMPLETE)))
-			at->stage = PROVIDER_PEER;
-		break;
-	}
-}
-
-void provider_step(struct provider_at *at, bool request, unsigned int step, bool peer)
-{
-	if (step & PROV_SIW)
-		step_of_siw(at, request, step & ~PROV_SIW, peer);
-	else
-		step_of_rxe(at, request, step, peer);
+	at->stage = rules[i].to;
+	if ((step & ~PROV_SIW) == PROV_POST)
+		at->peers = peer;
+	else if (step == SIW(RUN))
+		at->peer_sends = peer;
 }
 
 static int by_time(const void *a, const void *b)
 {
-	uint64_t x = ((const struct prov_mark *)a)->t, y = ((const struct prov_mark *)b)->t;
+	uint64_t x = ((const struct mark *)a)->t, y = ((const struct mark *)b)->t;
 
 	return (x > y) - (x < y);
 }
 
-void provider_add(const struct prov_mark *marks, size_t n)
+/* One CPU's marks come after those of another CPU, and may be older. */
+static void sort(void)
 {
-	size_t from = nr, i;
 	uint64_t t = UINT64_MAX;
+	size_t i;
 
-	if (!n)
-		return;
-	if (nr > 2 * KEEP) {
-		memmove(all, all + nr - KEEP, KEEP * sizeof(*all));
-		first += nr - KEEP;
-		nr = from = KEEP;
+	for (i = sorted; i < nr; i++) {
+		if (marks[i].t < t)
+			t = marks[i].t;
 	}
-	if (nr + n > room)
-		all = krp_grow(all, &room, 2 * (nr + n), sizeof(*all));
-	memcpy(all + nr, marks, n * sizeof(*all));
-	nr += n;
-	for (i = from; i < nr; i++) {
-		if (all[i].t < t)
-			t = all[i].t;
+	for (i = sorted; i && marks[i - 1].t > t;)
+		i--;
+	qsort(marks + i, nr - i, sizeof(*marks), by_time);
+	sorted = nr;
+}
+
+void provider_add(uint64_t t, uint32_t qp, uint32_t step)
+{
+	if (nr == 2 * KEEP) {
+		sort();
+		memmove(marks, marks + KEEP, KEEP * sizeof(*marks));
+		first += KEEP;
+		nr = sorted = KEEP;
 	}
-	/* One CPU's marks may be older than the last ones of another CPU. */
-	while (from && all[from - 1].t > t)
-		from--;
-	qsort(all + from, nr - from, sizeof(*all), by_time);
+	if (nr == room)
+		marks = krp_grow(marks, &room, room ? 2 * room : 4096, sizeof(*marks));
+	marks[nr++] = (struct mark){ t, qp, step };
 }
 
 void provider_split(struct provider_path *path, uint32_t qp, uint32_t peer_qp, bool request,
 		    uint64_t t, uint64_t t_end, uint64_t ns[PROVIDER_NR_STAGES])
 {
 	struct provider_at *at = request ? &path->request : &path->message;
-	const struct prov_mark *m;
+	const struct mark *m;
 
+	if (sorted < nr)
+		sort();
 	if (path->next < first)
 		path->next = first;
 	for (; path->next < first + nr; path->next++) {
-		m = &all[path->next - first];
+		m = &marks[path->next - first];
 		if (m->t >= t_end)
 			break;
 		if (!m->qp || (m->qp != qp && m->qp != peer_qp))
@@ -189,16 +176,16 @@ void provider_split(struct provider_path *path, uint32_t qp, uint32_t peer_qp, b
 			ns[at->stage] += m->t - t;
 			t = m->t;
 		}
-		provider_step(&path->request, true, m->step, m->qp != qp);
-		provider_step(&path->message, false, m->step, m->qp != qp);
+		move(&path->request, true, m->step, m->qp != qp);
+		move(&path->message, false, m->step, m->qp != qp);
 	}
 	ns[at->stage] += t_end - t;
 }
 
 void provider_forget(void)
 {
-	free(all);
-	all = NULL;
-	nr = room = 0;
+	free(marks);
+	marks = NULL;
+	nr = room = sorted = 0;
 	first = 0;
 }

@@ -1038,11 +1038,8 @@ int krp_top_main(int argc, char **argv)
 	rows.total = krp_tool.opts.total;
 	view.by = groups.keys.by = krp_tool.opts.by;
 	rows.keep_hist = is_grouped();
-	if (!krp_tool.opts.input) {
-		krp_preflight();
-		krp_check_filter();
+	if (!krp_tool.opts.input)
 		t_begin = krp_time_now();
-	}
 	keys = !batch && !krp_tool.opts.json && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
 	krp_start();
 	seen.also = keys ? top_log_event : top_sums_event;

@@ -62,7 +62,7 @@ void top_sums_take(struct top_sums *s, const struct krp_rec *rec, bool disk)
 		else
 			add_phase(s, rec->word[i]);
 	}
-	if (ends && rec->whole)
+	if (rec->whole)
 		add_whole(s, rec, disk);
 }
 
